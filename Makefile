@@ -1,0 +1,147 @@
+# fatwise: one makefile. `make help` lists what it does.
+
+VERSION := 4.3.0
+PREFIX ?= /usr/local
+EXEC_PREFIX ?= $(PREFIX)
+SBINDIR ?= $(EXEC_PREFIX)/sbin
+MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/fatwise
+DESTDIR ?=
+BUILD ?= release
+O := build/$(BUILD)
+
+CC ?= cc
+AR ?= ar
+INSTALL ?= install
+PKG_CONFIG ?= pkg-config
+have = $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && echo 1)
+
+WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wswitch-enum -Wstrict-prototypes \
+	-Wmissing-prototypes -Wpointer-arith -Wformat=2 -Werror
+CPPFLAGS += -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Ilib -Ilib/cli -Ilib/host
+ALL_CFLAGS := -std=c11 -g $(WARNINGS) -fno-common -ffile-prefix-map=$(CURDIR)=.
+ifeq ($(BUILD),release)
+ALL_CFLAGS += -O2 -fstack-protector-strong -fPIE -D_FORTIFY_SOURCE=2
+LDFLAGS += -pie -Wl,-z,relro,-z,now
+else ifeq ($(BUILD),debug)
+ALL_CFLAGS += -Og
+else ifeq ($(BUILD),asan)
+ALL_CFLAGS += -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=address,undefined
+else ifeq ($(BUILD),cov)
+ALL_CFLAGS += -O0 --coverage
+LDFLAGS += --coverage
+else
+$(error BUILD is release, debug, asan or cov, not $(BUILD))
+endif
+ALL_CFLAGS += $(CFLAGS)
+
+# Without libblkid or libudev everything builds and says what it cannot know.
+HAVE_BLKID ?= $(call have,blkid)
+HAVE_UDEV ?= $(call have,libudev)
+HOST_CPPFLAGS := $(if $(HAVE_BLKID),-DHAVE_BLKID $(shell $(PKG_CONFIG) --cflags blkid)) \
+	$(if $(HAVE_UDEV),-DHAVE_UDEV $(shell $(PKG_CONFIG) --cflags libudev))
+HOST_LIBS := $(if $(HAVE_BLKID),$(shell $(PKG_CONFIG) --libs blkid)) \
+	$(if $(HAVE_UDEV),$(shell $(PKG_CONFIG) --libs libudev))
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
+
+# A room is a folder; every .c in it but main.c belongs to its archive.
+objects = $(patsubst %.c,$(O)/%.o,$(filter-out %/main.c %_main.c,$(wildcard $(1)/*.c)))
+ROOMS := fat:lib cli:lib/cli host:lib/host mkfs:mkfs fsck:fsck label:label advisor:advisor
+ARCHIVES := $(foreach r,$(ROOMS),$(O)/lib$(firstword $(subst :, ,$(r))).a)
+TOOLS := $(if $(wildcard mkfs/main.c),mkfs.fat) $(if $(wildcard fsck/main.c),fsck.fat) \
+	$(if $(wildcard fsck/fatundo_main.c),fatundo) $(if $(wildcard label/main.c),fatlabel) \
+	$(if $(wildcard advisor/main.c),fatadvise)
+BINARIES := $(addprefix $(O)/,$(TOOLS))
+
+.PHONY: all
+all: $(BINARIES) $(ARCHIVES) man compile_commands.json
+
+define archive_rule
+$(O)/lib$(1).a: $$(call objects,$(2))
+	$$(call say,AR,$$@)
+	$$(Q)rm -f $$@ && $$(AR) rcsD $$@ $$^
+endef
+$(foreach r,$(ROOMS),$(eval $(call archive_rule,$(firstword $(subst :, ,$(r))),$(lastword $(subst :, ,$(r))))))
+
+$(O)/%.o: %.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(if $(findstring lib/host/,$<),$(HOST_CPPFLAGS)) -MMD -MP -c -o $@ $<
+
+# Only the tools that look around on the host link its libraries; fsck.fat links to libc alone.
+link = $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(1) $(LIBS)
+$(O)/mkfs.fat: $(O)/mkfs/main.o $(O)/libmkfs.a $(O)/libhost.a $(O)/libcli.a $(O)/libfat.a
+	$(call say,LD,$@)
+	$(Q)$(call link,$(HOST_LIBS))
+$(O)/fsck.fat: $(O)/fsck/main.o $(O)/libfsck.a $(O)/libhost.a $(O)/libcli.a $(O)/libfat.a
+	$(call say,LD,$@)
+	$(Q)$(call link)
+$(O)/fatundo: $(O)/fsck/fatundo_main.o $(O)/libfsck.a $(O)/libhost.a $(O)/libcli.a $(O)/libfat.a
+	$(call say,LD,$@)
+	$(Q)$(call link)
+$(O)/fatlabel: $(O)/label/main.o $(O)/liblabel.a $(O)/libhost.a $(O)/libcli.a $(O)/libfat.a
+	$(call say,LD,$@)
+	$(Q)$(call link)
+$(O)/fatadvise: $(O)/advisor/main.o $(O)/libadvisor.a $(O)/libhost.a $(O)/libcli.a $(O)/libfat.a
+	$(call say,LD,$@)
+	$(Q)$(call link,$(HOST_LIBS) -lm)
+
+include tests/tests.mk
+
+# Manual pages are written in scdoc; the built ones in man/built are kept in step by `make man`.
+MAN_SRC := $(wildcard man/*.scd)
+MAN_PAGES := $(patsubst man/%.scd,man/built/%,$(MAN_SRC))
+.PHONY: man
+man: $(MAN_PAGES)
+man/built/%: man/%.scd
+	$(call say,MAN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)if command -v scdoc >/dev/null; then SOURCE_DATE_EPOCH=1796000000 scdoc < $< > $@.tmp && mv $@.tmp $@; \
+	elif [ -e $@ ]; then touch $@; else echo "make: $@: needs scdoc (apt-get install scdoc)" >&2; exit 1; fi
+
+ALIASES_mkfs.fat := mkdosfs mkfs.msdos mkfs.vfat
+ALIASES_fsck.fat := dosfsck fsck.msdos fsck.vfat
+ALIASES_fatlabel := dosfslabel
+
+.PHONY: install uninstall
+install: $(BINARIES) man
+	$(Q)$(INSTALL) -d $(DESTDIR)$(SBINDIR) $(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(DOCDIR)
+	$(Q)$(INSTALL) -m 755 $(BINARIES) $(DESTDIR)$(SBINDIR)
+	$(Q)$(foreach t,$(TOOLS),$(foreach a,$(ALIASES_$(t)),ln -sf $(t) $(DESTDIR)$(SBINDIR)/$(a) &&)) true
+	$(Q)for p in $(MAN_PAGES); do s=$${p##*.}; $(INSTALL) -d $(DESTDIR)$(MANDIR)/man$$s && \
+		$(INSTALL) -m 644 $$p $(DESTDIR)$(MANDIR)/man$$s || exit 1; done
+	$(Q)$(foreach t,$(TOOLS),$(foreach a,$(ALIASES_$(t)),ln -sf $(t).8 $(DESTDIR)$(MANDIR)/man8/$(a).8 &&)) true
+	$(Q)$(INSTALL) -m 644 README.md LICENSE CHANGELOG.md $(DESTDIR)$(DOCDIR)
+
+uninstall:
+	$(Q)rm -f $(foreach t,$(TOOLS),$(DESTDIR)$(SBINDIR)/$(t) $(foreach a,$(ALIASES_$(t)),$(DESTDIR)$(SBINDIR)/$(a) $(DESTDIR)$(MANDIR)/man8/$(a).8))
+	$(Q)for p in $(notdir $(MAN_PAGES)); do rm -f $(DESTDIR)$(MANDIR)/man$${p##*.}/$$p; done
+	$(Q)rm -f $(addprefix $(DESTDIR)$(DOCDIR)/,README.md LICENSE CHANGELOG.md)
+	$(Q)-rmdir -p --ignore-fail-on-non-empty $(DESTDIR)$(SBINDIR) $(DESTDIR)$(MANDIR)/man? $(DESTDIR)$(DOCDIR) 2>/dev/null
+
+# One entry a source file, for clangd and clang-tidy.
+ALL_SRC := $(wildcard lib/*.c lib/cli/*.c lib/host/*.c mkfs/*.c fsck/*.c label/*.c advisor/*.c \
+	tests/*/*.c)
+compile_commands.json: Makefile $(ALL_SRC)
+	$(Q){ echo '['; s=; for f in $(ALL_SRC); do \
+		printf '%s{"directory":"%s","file":"%s","command":"%s -c %s"}' "$$s" "$(CURDIR)" "$$f" \
+		"$(CC) $(subst ",\\\",$(CPPFLAGS) $(HOST_CPPFLAGS) $(ALL_CFLAGS))" "$$f"; s=', '; done; echo; echo ']'; } > $@
+
+.PHONY: clean help
+clean:
+	rm -rf build compile_commands.json
+
+help:
+	@echo 'make                     build the tools into build/release'
+	@echo 'make demo                probe, format and check a scratch image; show a slow stick'
+	@echo 'make check               all tests that belong to every change (under two minutes)'
+	@echo 'make install, uninstall  with DESTDIR, PREFIX, SBINDIR, MANDIR, DOCDIR'
+	@echo 'make man                 build the manual pages (needs scdoc)'
+	@echo 'make clean               remove what was built'
+	@echo 'BUILD=debug|asan|cov     another kind of build, in its own folder'
+	@echo 'V=1                      show the commands'
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

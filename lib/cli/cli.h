@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli: what the tools share towards their user: options, messages, numbers, exit.
+ *
+ * Knows stdio and the terminal. Never used by libfat. One option table per tool is the only list
+ * of its options: getopt's strings, --help, the completions and the test against the manual are
+ * made from it.
+ */
+#ifndef FATWISE_CLI_H
+#define FATWISE_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "libfat.h"
+
+#define FATWISE_VERSION "4.3.0"
+#define FATWISE_DATE    "2026-11-30"
+
+/* An option. code is what cli_next() returns for it; by custom the letter, or >= CLI_LONG. */
+#define CLI_LONG 256
+struct cli_option {
+	int code;
+	char letter;       /* 0: has none */
+	const char *name;  /* long name; NULL: has none */
+	const char *value; /* name of its value; NULL: takes none; "[X]": may take X */
+	const char *help;  /* one sentence for --help; NULL: accepted, not listed */
+};
+
+struct cli_program {
+	const char *name;            /* "mkfs.fat" */
+	const char *synopsis;        /* "[OPTIONS] DEVICE [BLOCK-COUNT]" */
+	const char *purpose;         /* one line */
+	const struct cli_option *options;
+	size_t n_options;
+};
+
+/* State of one pass over the arguments. */
+struct cli_args {
+	int argc;
+	char **argv;
+	const char *value; /* of the option just returned, or NULL */
+	int first_operand; /* after cli_next() returned -1 */
+};
+
+/*
+ * The next option's code; -1 at the end, when argv[first_operand..] are the operands (options may
+ * follow them); '?' for an unknown option or a missing value, after getopt's line on stderr. Not
+ * reentrant: getopt has state.
+ */
+int cli_next(const struct cli_program *program, struct cli_args *args);
+
+/* Usage with every listed option, from the table. */
+void cli_usage(const struct cli_program *program, FILE *out);
+
+/* "mkfs.fat 4.3.0 (2026-11-30)" and a line feed: callers match it. */
+void cli_banner(const struct cli_program *program, FILE *out);
+
+/* One line on stderr: "program: " and the formatted text. Control characters are made harmless. */
+void cli_error(const struct cli_program *program, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The same from a device's error: "program: path: cannot read 512 bytes at 1024: why". */
+void cli_device_error(const struct cli_program *program, const char *path,
+		      const struct fat_error *error);
+
+/*
+ * Writes text (UTF-8 or any bytes) with control characters, escape sequences, bidirectional marks
+ * and invalid UTF-8 shown as \xNN or \u{NNNN}, so that a hostile file name does no harm.
+ */
+void cli_put_text(FILE *out, const char *text);
+
+/*
+ * Numbers: the whole string, decimal, or hexadecimal with 0x; base 16 takes hexadecimal with or
+ * without 0x. false if it is none, or not in min..max.
+ */
+bool cli_parse_u64(const char *text, int base, uint64_t min, uint64_t max, uint64_t *value);
+
+/* A byte count with k, m, g, t (1024) or nothing behind it; "KiB", "MB" and the like are taken too. */
+bool cli_parse_size(const char *text, uint64_t *bytes);
+
+/* "--stats": requests, bytes, read-ahead, flushes, errors of the base of dev, and peak memory. */
+void cli_print_stats(FILE *out, struct fat_dev *dev);
+
+/* Bytes for people: "4.0 MiB", into buf. */
+const char *cli_size_text(uint64_t bytes, char *buf, size_t buf_bytes);
+
+/* Flushes stdout; a failure (disk full, closed pipe) is reported and makes status fail_status. */
+int cli_close_stdout(const struct cli_program *program, int status, int fail_status);
+
+/* SIGINT, SIGTERM, SIGHUP set a flag from now on, instead of ending the program. */
+void cli_catch_signals(void);
+/* The signal that came, or 0. */
+int cli_signal(void);
+
+#endif
