@@ -187,6 +187,215 @@ uint64_t fat_dev_mem_used(const struct fat_dev *dev);
 enum fat_status fat_dev_window_open(struct fat_dev *below, uint64_t start_off, uint64_t len_bytes,
 				    struct fat_dev **dev);
 
+/* ---- stable: boot sector and geometry ------------------------------------------------------ */
+
+enum fat_type { FAT_TYPE_12 = 12, FAT_TYPE_16 = 16, FAT_TYPE_32 = 32 };
+
+#define FAT_BOOT_BYTES	     512u
+#define FAT_FIRST_CLUS	     2u
+#define FAT_MAX_CLUS_12	     4084u	/* data clusters [FATSPEC 3.5] */
+#define FAT_MAX_CLUS_16	     65524u
+#define FAT_MAX_CLUS_32	     268435444u /* numbers 2 to 0x0FFFFFF5 */
+#define FAT_MIN_SECTOR_BYTES 512u
+#define FAT_MAX_SECTOR_BYTES 32768u	/* [COMPAT 3]; drivers take 4096 */
+#define FAT_MAX_ROOT_ENTRIES 65535u
+
+/* The fields of a boot sector as they stand there [FATSPEC 3.1 to 3.3], believed or not. */
+struct fat_boot {
+	uint8_t jump[3];
+	uint8_t oem[8];
+	uint16_t sector_bytes;
+	uint8_t cluster_sec;
+	uint16_t reserved_sec;
+	uint8_t n_fats;
+	uint16_t root_entries;
+	uint16_t total16_sec;
+	uint8_t media;
+	uint16_t fat16_sec; /* 0: the layout is FAT32's, and the fields marked so hold */
+	uint16_t track_sec;
+	uint16_t heads;
+	uint32_t hidden_sec;
+	uint32_t total32_sec;
+	uint32_t fat32_sec;   /* FAT32 */
+	uint16_t ext_flags;   /* FAT32: mirroring, active FAT */
+	uint16_t version;     /* FAT32 */
+	uint32_t root_clus;   /* FAT32 */
+	uint16_t fsinfo_sec;  /* FAT32 */
+	uint16_t backup_sec;  /* FAT32 */
+	uint8_t drive;
+	uint8_t state;	      /* bit 0 dirty, bit 1 surface scan wanted [LINUX] */
+	uint8_t ext_sig;      /* 0x28, 0x29: volume_id follows; 0x29: label and fs_type too */
+	uint32_t volume_id;
+	uint8_t label[11];
+	uint8_t fs_type[8];
+	uint16_t signature;   /* 0xAA55 */
+};
+
+#define FAT_STATE_DIRTY	  0x01u
+#define FAT_STATE_SURFACE 0x02u
+
+/* Reads the fields. Any bytes are taken; nothing is judged. Pure. */
+void fat_boot_decode(const uint8_t sector[FAT_BOOT_BYTES], struct fat_boot *boot);
+
+/* Puts the fields into the sector; bytes that belong to none (boot code) stay. Pure. */
+void fat_boot_encode(const struct fat_boot *boot, uint8_t sector[FAT_BOOT_BYTES]);
+
+bool fat_boot_is_fat32_layout(const struct fat_boot *boot);
+uint32_t fat_boot_total_sec(const struct fat_boot *boot);
+uint32_t fat_boot_fat_sec(const struct fat_boot *boot);
+
+/*
+ * What can be wrong with a boot sector taken by itself. A fatal deviation leaves no volume to speak
+ * of. X(name, fatal)
+ */
+#define FAT_BOOT_DEVIATIONS(X)                                                                    \
+	X(SECTOR_BYTES, true)	 /* not 512..32768 or no power of two */                          \
+	X(SECTOR_LARGE, false)	 /* above 4096: drivers refuse it */                              \
+	X(CLUSTER_SEC, true)	 /* 0 or no power of two */                                       \
+	X(CLUSTER_LARGE, false)	 /* cluster above 64 KiB: few drivers take it */                  \
+	X(RESERVED, true)	 /* no reserved sector */                                         \
+	X(N_FATS_ZERO, true)	 /* no FAT */                                                     \
+	X(N_FATS_MANY, false)	 /* more than 2 */                                                \
+	X(TOTAL_ZERO, true)	 /* both counts 0 */                                              \
+	X(TOTAL_BOTH, false)	 /* both counts set and different */                              \
+	X(TOTAL16_ON_32, false)	 /* FAT32 with the 16-bit count */                                \
+	X(TOTAL_SMALL, true)	 /* no room for one cluster behind the metadata */                \
+	X(TOTAL_LARGE, false)	 /* reaches beyond the device */                                  \
+	X(FAT_SEC_ZERO, true)	 /* FAT size 0 */                                                 \
+	X(FAT_SMALL, false)	 /* FAT too small for the clusters */                             \
+	X(CLUSTERS_MANY, true)	 /* more clusters than the type can number */                     \
+	X(CLUSTERS_FEW_32, false) /* FAT32 below 65525 clusters: firmware takes it for FAT16 */   \
+	X(ROOT_ENTRIES_ZERO, true) /* FAT12/16 without a root directory */                        \
+	X(ROOT_ENTRIES_ODD, false) /* root directory does not fill its sectors */                 \
+	X(ROOT_ENTRIES_ON_32, false)                                                              \
+	X(MEDIA, false)		 /* neither F0h nor F8h..FFh */                                   \
+	X(SIGNATURE, false)	 /* no 55 AA at 510 */                                            \
+	X(JUMP, false)		 /* no jump instruction */                                        \
+	X(EXT_SIG, false)	 /* neither 28h nor 29h */                                        \
+	X(FS_TYPE, false)	 /* type text does not name the type */                           \
+	X(VERSION, false)	 /* FAT32 version is not 0.0 */                                   \
+	X(ACTIVE_FAT, false)	 /* mirroring off, and the active FAT does not exist */           \
+	X(ROOT_CLUS, false)	 /* FAT32 root cluster outside the volume */                      \
+	X(FSINFO_NONE, false)	 /* no FSInfo sector (0 or FFFFh) */                              \
+	X(FSINFO_SEC, false)	 /* FSInfo outside the reserved sectors, or on the boot sector */ \
+	X(BACKUP_NONE, false)	 /* no backup boot sector (0 or FFFFh) */                         \
+	X(BACKUP_SEC, false)	 /* backup outside the reserved sectors, or on FSInfo */          \
+	X(DIRTY, false)		 /* dirty bit */                                                  \
+	X(SURFACE, false)	 /* surface scan bit */
+
+enum fat_boot_deviation_id {
+#define FAT_BOOT_DEVIATION_ENUM(name, fatal) FAT_BOOT_##name,
+	FAT_BOOT_DEVIATIONS(FAT_BOOT_DEVIATION_ENUM)
+#undef FAT_BOOT_DEVIATION_ENUM
+	FAT_BOOT_N_DEVIATIONS
+};
+
+struct fat_boot_deviation {
+	enum fat_boot_deviation_id id;
+	uint64_t found;	   /* the value that is wrong */
+	uint64_t expected; /* what it ought to be, or its limit; 0 where that says nothing */
+};
+
+struct fat_boot_report {
+	size_t n_deviations;
+	bool fatal; /* one of them is */
+	struct fat_boot_deviation deviation[FAT_BOOT_N_DEVIATIONS];
+};
+
+/*
+ * Judges a boot sector: each deviation once, in the order of the list. device_bytes 0: not known.
+ * Pure. [FATSPEC 3.1 to 3.5]
+ */
+void fat_boot_check(const struct fat_boot *boot, uint64_t device_bytes,
+		    struct fat_boot_report *report);
+
+/* A volume's layout in host terms; what offsets are computed from. Counts from the volume's start. */
+struct fat_geometry {
+	enum fat_type type;
+	uint32_t sector_bytes;
+	uint32_t cluster_sec;
+	uint32_t cluster_bytes;
+	uint32_t reserved_sec;
+	uint32_t n_fats;
+	uint32_t fat_sec;      /* of one FAT */
+	uint32_t root_entries; /* FAT12/16, else 0 */
+	uint32_t root_sec;     /* FAT12/16: sectors of the root directory, else 0 */
+	uint32_t total_sec;
+	uint32_t n_clus;       /* data clusters: numbers 2 to n_clus + 1 */
+	uint8_t media;
+	bool mirrored;	       /* FAT32 can switch it off */
+	uint32_t active_fat;   /* 0-based; 0 where mirrored */
+	uint32_t root_clus;    /* FAT32, else 0 */
+	uint32_t fsinfo_sec;   /* FAT32; 0: none that can be believed */
+	uint32_t backup_sec;   /* FAT32; 0: none that can be believed */
+};
+
+/*
+ * The layout that a boot sector describes; its type by the rules of [FATSPEC 3.5] and [LINUX]: FAT32
+ * if the 16-bit FAT length is 0, else FAT12 up to 4084 clusters. FAT_ERR_FORMAT, and *geometry
+ * untouched, where a fatal deviation leaves none. Pointers that make no sense become 0. Pure.
+ */
+enum fat_status fat_geometry_decode(const struct fat_boot *boot, struct fat_geometry *geometry);
+
+uint64_t fat_geometry_fat_off(const struct fat_geometry *geometry, uint32_t copy);
+uint64_t fat_geometry_fat_bytes(const struct fat_geometry *geometry);
+uint64_t fat_geometry_root_off(const struct fat_geometry *geometry); /* FAT12/16 */
+uint64_t fat_geometry_root_bytes(const struct fat_geometry *geometry);
+uint64_t fat_geometry_data_off(const struct fat_geometry *geometry);
+uint64_t fat_geometry_total_bytes(const struct fat_geometry *geometry);
+/* clus must be in the volume. */
+uint64_t fat_geometry_cluster_off(const struct fat_geometry *geometry, uint32_t clus);
+/* The cluster that holds a byte of the data area; 0 for bytes before it or behind the last one. */
+uint32_t fat_geometry_clus_at(const struct fat_geometry *geometry, uint64_t off);
+uint32_t fat_geometry_last_clus(const struct fat_geometry *geometry);
+bool fat_geometry_has_clus(const struct fat_geometry *geometry, uint32_t clus);
+/* Entries that a FAT of fat_sec sectors holds, the two reserved ones included. */
+uint64_t fat_geometry_fat_entries(enum fat_type type, uint32_t fat_sec, uint32_t sector_bytes);
+/* Clusters that n bytes of content take. */
+uint64_t fat_geometry_clus_for(const struct fat_geometry *geometry, uint64_t n_bytes);
+
+/* FSInfo [FATSPEC 5]. */
+#define FAT_FSINFO_BYTES   512u
+#define FAT_FSINFO_UNKNOWN 0xFFFFFFFFu
+
+struct fat_fsinfo {
+	bool lead_ok, struct_ok, trail_ok; /* its three signatures */
+	uint32_t n_free;
+	uint32_t next_clus;
+};
+
+void fat_fsinfo_decode(const uint8_t sector[FAT_FSINFO_BYTES], struct fat_fsinfo *fsinfo);
+/* Writes signatures and counts; other bytes stay. */
+void fat_fsinfo_encode(const struct fat_fsinfo *fsinfo, uint8_t sector[FAT_FSINFO_BYTES]);
+
+/* ---- stable: FAT entries ------------------------------------------------------------------- */
+
+enum fat_entry_kind {
+	FAT_ENTRY_FREE,
+	FAT_ENTRY_NEXT,	   /* the number of a cluster of the volume */
+	FAT_ENTRY_BAD,
+	FAT_ENTRY_END,
+	FAT_ENTRY_INVALID, /* 1, or a number behind the last cluster */
+};
+
+/* All value bits of the type: FFFh, FFFFh, 0FFFFFFFh. This is also the end mark we write. */
+uint32_t fat_entry_mask(enum fat_type type);
+uint32_t fat_entry_bad(enum fat_type type);
+/* The lowest end mark. */
+uint32_t fat_entry_end_min(enum fat_type type);
+
+/* Entry n of a FAT's bytes, which start with entry 0; without FAT32's four reserved bits. */
+uint32_t fat_entry_get(enum fat_type type, const uint8_t *table, uint32_t n);
+/* Sets it; the neighbour's nibble (FAT12) and the four reserved bits (FAT32) stay. */
+void fat_entry_set(enum fat_type type, uint8_t *table, uint32_t n, uint32_t value);
+/* Byte offset of entry n in a FAT; a FAT12 entry may straddle two sectors. */
+uint64_t fat_entry_off(enum fat_type type, uint32_t n);
+enum fat_entry_kind fat_entry_classify(enum fat_type type, uint32_t value, uint32_t last_clus);
+
+/* Bits of entry 1 that are 1 on a sound volume; 0 for FAT12, which has none [FATSPEC 4.2]. */
+uint32_t fat_entry_clean_bit(enum fat_type type);
+uint32_t fat_entry_no_error_bit(enum fat_type type);
+
 #ifdef __cplusplus
 }
 #endif
