@@ -250,7 +250,9 @@ static void check_type_text(const struct fat_boot *boot, struct fat_boot_report 
 
 	note(report, boot->ext_sig != 0x28 && boot->ext_sig != 0x29, FAT_BOOT_EXT_SIG,
 	     boot->ext_sig, 0x29);
-	note(report, boot->ext_sig == 0x29 && memcmp(boot->fs_type, text, 8) != 0,
+	note(report,
+	     boot->ext_sig == 0x29 && data_clusters(boot) > 0 &&
+		     memcmp(boot->fs_type, text, 8) != 0,
 	     FAT_BOOT_FS_TYPE, 0, (uint64_t)type);
 }
 
