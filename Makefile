@@ -66,10 +66,18 @@ $(O)/lib$(1).a: $$(call objects,$(2))
 endef
 $(foreach r,$(ROOMS),$(eval $(call archive_rule,$(firstword $(subst :, ,$(r))),$(lastword $(subst :, ,$(r))))))
 
-$(O)/%.o: %.c Makefile
+# What was built with another compiler, other flags or without a library is built again.
+SIGNATURE := $(strip $(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $(HOST_CPPFLAGS) $(HOST_LIBS))
+ifneq ($(SIGNATURE),$(strip $(file <$(O)/signature)))
+$(shell mkdir -p $(O))
+$(file >$(O)/signature,$(SIGNATURE))
+endif
+
+$(O)/%.o: %.c $(O)/signature
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(if $(findstring lib/host/,$<),$(HOST_CPPFLAGS)) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(if $(findstring lib/host/,$<),$(HOST_CPPFLAGS)) \
+		-MMD -MP -c -o $@ $<
 
 # Only the tools that look around on the host link its libraries; fsck.fat links to libc alone.
 link = $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(1) $(LIBS)

@@ -1,13 +1,31 @@
-# Tests: every test program prints TAP; tests/run adds them up.
+# Tests. Everything is found by its name, in the kinds that belong to `make check`:
+#   tests/KIND/test_*.c   a cmocka program; the folder's other .c files are linked to all of them
+#   tests/KIND/*.bats     the command line, with bats
+#   tests/KIND/*.sh       any other program that prints TAP (executable)
+# Each is run with FATWISE_BIN (folder of the built tools), O and CC in the environment.
 
-UNIT_SRC := $(wildcard tests/unit/test_*.c)
-UNIT_BIN := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(UNIT_SRC))
+KINDS ?= lint unit sim recipes cli diff
+JOBS ?= 2
 
-$(O)/tests/unit/test_%: $(O)/tests/unit/test_%.o $(ARCHIVES)
+TEST_SRC := $(foreach k,$(KINDS),$(wildcard tests/$(k)/test_*.c))
+TEST_BIN := $(TEST_SRC:%.c=$(O)/%)
+HELP_SRC := $(filter-out $(TEST_SRC),$(foreach k,$(KINDS),$(wildcard tests/$(k)/*.c)))
+HELP_OBJ := $(HELP_SRC:%.c=$(O)/%.o)
+SCRIPTS := $(foreach k,$(KINDS),$(sort $(wildcard tests/$(k)/*.bats tests/$(k)/*.sh)))
+
+$(TEST_SRC:%.c=$(O)/%.o) $(HELP_OBJ): CPPFLAGS += -I.
+$(TEST_BIN): $(O)/%: $(O)/%.o $(HELP_OBJ) $(ARCHIVES)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--start-group $(ARCHIVES) -Wl,--end-group \
-		$(HOST_LIBS) -lcmocka -lm
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(HELP_OBJ) -Wl,--start-group $(ARCHIVES) \
+		-Wl,--end-group $(HOST_LIBS) -lcmocka -lm
 
-.PHONY: check
-check: all $(UNIT_BIN)
-	$(Q)O=$(O) CC="$(CC)" tests/run $(UNIT_BIN)
+# The packages first, in a make of its own: what is installed changes what this one has looked for.
+.PHONY: check test run-tests
+check test:
+	$(Q)CC="$(CC)" tests/packages check
+	$(Q)$(MAKE) --no-print-directory run-tests
+
+# `make check KINDS=unit` runs one kind, `make check T=tests/cli/mkfs.bats` one program.
+run-tests: all $(TEST_BIN)
+	$(Q)O=$(O) CC="$(CC)" JOBS=$(JOBS) FATWISE_BIN="$(CURDIR)/$(O)" \
+		tests/run $(or $(T),$(TEST_BIN) $(SCRIPTS))
