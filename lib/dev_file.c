@@ -177,10 +177,13 @@ static enum fat_status file_flush(struct fat_dev *dev)
 {
 	struct dev_file *file = as_file(dev);
 
-	dev->stats.n_flushes++;
-	if (file->calls->fsync(file->fd) != 0)
-		return fat_dev_fail(dev, FAT_ERR_IO, "flush", 0, 0, errno);
-	return FAT_OK;
+	for (;;) {
+		dev->stats.n_flushes++;
+		if (file->calls->fsync(file->fd) == 0)
+			return FAT_OK;
+		if (errno != EINTR)
+			return fat_dev_fail(dev, FAT_ERR_IO, "flush", 0, 0, errno);
+	}
 }
 
 static void file_close(struct fat_dev *dev)

@@ -19,8 +19,8 @@ bool cli_parse_u64(const char *text, int base, uint64_t min, uint64_t max, uint6
 	char *end;
 	unsigned long long v;
 
-	if (!isxdigit((unsigned char)*digits))
-		return false;
+	if (!isxdigit((unsigned char)digits[0]) || tolower((unsigned char)digits[1]) == 'x')
+		return false; /* strtoull() would take signs, blanks and a second 0x */
 	errno = 0;
 	v = strtoull(digits, &end, hex ? 16 : base);
 	if (errno || end == digits || *end || v < min || v > max)
@@ -67,7 +67,7 @@ const char *cli_size_text(uint64_t bytes, char *buf, size_t buf_bytes)
 		snprintf(buf, buf_bytes, "%u B", (unsigned)bytes);
 		return buf;
 	}
-	while (v >= 1024 && i + 1 < sizeof units / sizeof *units) {
+	while (v >= 1023.95 && i + 1 < sizeof units / sizeof *units) {
 		v /= 1024;
 		i++;
 	}
