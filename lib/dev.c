@@ -129,6 +129,17 @@ enum fat_status fat_dev_flush(struct fat_dev *dev)
 	return passed_up(dev, dev->ops->flush(dev));
 }
 
+enum fat_status fat_dev_resize(struct fat_dev *dev, uint64_t size_bytes)
+{
+	enum fat_status status = check(dev, "resize", 0, 0, true);
+
+	if (status != FAT_OK)
+		return status;
+	if (!dev->ops->resize)
+		return fat_dev_fail(dev, FAT_ERR_KIND, "resize", 0, size_bytes, 0);
+	return passed_up(dev, dev->ops->resize(dev, size_bytes));
+}
+
 void fat_dev_close(struct fat_dev *dev)
 {
 	while (dev) {

@@ -186,6 +186,19 @@ static enum fat_status file_flush(struct fat_dev *dev)
 	}
 }
 
+static enum fat_status file_resize(struct fat_dev *dev, uint64_t size_bytes)
+{
+	struct dev_file *file = as_file(dev);
+
+	if (file->is_block)
+		return fat_dev_fail(dev, FAT_ERR_KIND, "resize", 0, size_bytes, 0);
+	if (size_bytes > INT64_MAX || ftruncate(file->fd, (off_t)size_bytes) != 0)
+		return fat_dev_fail(dev, FAT_ERR_IO, "resize", 0, size_bytes,
+				    size_bytes > INT64_MAX ? EFBIG : errno);
+	dev->size_bytes = size_bytes;
+	return FAT_OK;
+}
+
 static void file_close(struct fat_dev *dev)
 {
 	close(as_file(dev)->fd);
@@ -200,6 +213,7 @@ static const struct fat_dev_ops file_ops = {
 	.discard = file_discard,
 	.prefetch = file_prefetch,
 	.flush = file_flush,
+	.resize = file_resize,
 	.close = file_close,
 };
 
@@ -312,17 +326,4 @@ int fat_dev_file_fd(const struct fat_dev *dev)
 void fat_dev_file_set_calls(struct fat_dev *dev, const struct fat_dev_file_calls *calls)
 {
 	as_file(dev)->calls = calls;
-}
-
-enum fat_status fat_dev_file_resize(struct fat_dev *dev, uint64_t size_bytes)
-{
-	struct dev_file *file = as_file(dev);
-
-	if (file->is_block)
-		return fat_dev_fail(dev, FAT_ERR_KIND, "resize", 0, size_bytes, 0);
-	if (size_bytes > INT64_MAX || ftruncate(file->fd, (off_t)size_bytes) != 0)
-		return fat_dev_fail(dev, FAT_ERR_IO, "resize", 0, size_bytes,
-				    size_bytes > INT64_MAX ? EFBIG : errno);
-	dev->size_bytes = size_bytes;
-	return FAT_OK;
 }

@@ -77,6 +77,8 @@ struct fat_dev_ops {
 	/* Asks for a range to be read soon. NULL: nothing. */
 	void (*prefetch)(struct fat_dev *dev, uint64_t off, uint64_t len_bytes);
 	enum fat_status (*flush)(struct fat_dev *dev);
+	/* Makes the device longer or shorter. NULL: it has one size. */
+	enum fat_status (*resize)(struct fat_dev *dev, uint64_t size_bytes);
 	void (*close)(struct fat_dev *dev); /* frees dev itself, not the layer below */
 };
 
@@ -124,6 +126,9 @@ void fat_dev_prefetch(struct fat_dev *dev, uint64_t off, uint64_t len_bytes);
 /* After FAT_OK all that was written is on the medium, as far as it tells the truth. */
 enum fat_status fat_dev_flush(struct fat_dev *dev);
 
+/* FAT_ERR_KIND where the device has one size for good; else its size_bytes follows. */
+enum fat_status fat_dev_resize(struct fat_dev *dev, uint64_t size_bytes);
+
 /* Closes dev and everything below it. NULL is allowed. Does not flush. */
 void fat_dev_close(struct fat_dev *dev);
 
@@ -167,9 +172,6 @@ int fat_dev_file_fd(const struct fat_dev *dev);
 
 /* Replaces the system calls of a dev_file (tests). calls must outlive the device. */
 void fat_dev_file_set_calls(struct fat_dev *dev, const struct fat_dev_file_calls *calls);
-
-/* Resizes a regular file. */
-enum fat_status fat_dev_file_resize(struct fat_dev *dev, uint64_t size_bytes);
 
 /*
  * dev_mem: a sparse device in memory, in pages that exist once written; unwritten ones read as
@@ -395,6 +397,77 @@ enum fat_entry_kind fat_entry_classify(enum fat_type type, uint32_t value, uint3
 /* Bits of entry 1 that are 1 on a sound volume; 0 for FAT12, which has none [FATSPEC 4.2]. */
 uint32_t fat_entry_clean_bit(enum fat_type type);
 uint32_t fat_entry_no_error_bit(enum fat_type type);
+
+/* ---- experimental: undo -------------------------------------------------------------------- */
+
+/*
+ * dev_undo: a layer that saves what a write is about to destroy, in a store (an undo file), before
+ * the write goes down: append, flush the store, only then write. First contents only, so rolling
+ * back gives the state before the run, whatever interrupted it. fat-undo(5) has the format.
+ *
+ * The store is a device of its own: a new regular file, which grows, or any device that reads as
+ * zeros. Discard is not offered through this layer: what it destroys cannot be saved.
+ */
+struct fat_undo_origin {
+	char program[16];      /* who is writing, for the reader of the file; need not end in 0 */
+	uint64_t created_unix; /* seconds since 1970; 0: not told */
+};
+
+/*
+ * Puts the layer on `below` and starts the store with the identity of `below` (size and samples of
+ * its content: 16 reads of 4 KiB). Takes over both; on failure (FAT_ERR_IO with store->error or
+ * below->error, FAT_ERR_MEMORY) they stay the caller's. Closing the layer closes the store.
+ */
+enum fat_status fat_undo_create(struct fat_dev *below, struct fat_dev *store,
+				const struct fat_undo_origin *origin, struct fat_dev **dev);
+
+/*
+ * Saves a range that will be written soon, without flushing the store: many ranges can share the
+ * flush that the next write makes. Costs a read of what was not saved yet.
+ */
+enum fat_status fat_undo_save(struct fat_dev *undo, uint64_t off, uint64_t len_bytes);
+
+/* Notes that the run is over and what it left, so that a later rollback can tell. */
+enum fat_status fat_undo_finish(struct fat_dev *undo);
+
+/* Bytes of the store in use. */
+uint64_t fat_undo_store_bytes(const struct fat_dev *undo);
+
+enum fat_undo_verdict {
+	FAT_UNDO_SOUND,
+	FAT_UNDO_NOT_UNDO,   /* no undo file at all */
+	FAT_UNDO_VERSION,    /* of a version we do not know */
+	FAT_UNDO_CORRUPT,    /* a record that was flushed does not verify */
+	FAT_UNDO_OTHER_SIZE, /* the device has another size */
+	FAT_UNDO_OTHER_DATA, /* the device would not become what it was: another one, or changed since */
+};
+
+/* What an undo file holds, after everything in it was verified. */
+struct fat_undo_info {
+	struct fat_undo_origin origin;
+	uint64_t device_bytes;
+	uint64_t n_records;  /* that restore something */
+	uint64_t saved_bytes;
+	bool finished;	     /* the run that wrote it came to its end */
+	bool rolled_back;    /* a rollback was begun before */
+};
+
+/*
+ * Verifies a whole store: every header and payload. A torn tail, which no write can have followed,
+ * is left out. Reads the store once.
+ */
+enum fat_status fat_undo_verify(struct fat_dev *store, struct fat_undo_info *info,
+				enum fat_undo_verdict *verdict);
+
+/* Whether rolling back makes dev what it was. Writes nothing. */
+enum fat_status fat_undo_match(struct fat_dev *store, struct fat_dev *dev,
+			       enum fat_undo_verdict *verdict);
+
+/*
+ * Writes the saved contents back, newest first, and flushes. The caller has verified, and matched
+ * or been told not to. Notes in the store that it began, so that it can be repeated.
+ */
+enum fat_status fat_undo_rollback(struct fat_dev *store, struct fat_dev *dev);
 
 #ifdef __cplusplus
 }
