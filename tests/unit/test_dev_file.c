@@ -347,9 +347,9 @@ static void create_makes_new_files_only(void **state)
 
 	(void)state;
 	assert_int_equal(dev->size_bytes, 0);
-	assert_int_equal(fat_dev_file_resize(dev, 1ull << 33), FAT_OK);
+	assert_int_equal(fat_dev_resize(dev, 1ull << 33), FAT_OK);
 	assert_int_equal(fat_dev_write(dev, (1ull << 33) - 1, "x", 1), FAT_OK);
-	assert_int_equal(fat_dev_file_resize(dev, UINT64_MAX), FAT_ERR_IO);
+	assert_int_equal(fat_dev_resize(dev, UINT64_MAX), FAT_ERR_IO);
 	assert_int_equal(dev->error.sys_errno, EFBIG);
 	assert_int_equal(dev->size_bytes, 1ull << 33);
 	fat_dev_close(dev);
