@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * advise: the values that the parts of fatadvise hand to each other.
+ *
+ *   target -> measure -> infer -> predict -> choose -> report
+ *
+ * measure is the only part that does I/O and looks at a clock; infer, predict and choose are pure
+ * functions of what it recorded, so that a recorded or a simulated device goes the same way.
+ */
+#ifndef FATWISE_ADVISE_H
+#define FATWISE_ADVISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libfat.h"
+
+/* ---- target: a device and a clock ---------------------------------------------------------- */
+
+/*
+ * A device that is written and read past every cache of this machine, and the clock that its time
+ * is measured with: a real one, or one that a model moves.
+ */
+struct advise_target {
+	struct fat_dev *dev;
+	uint64_t (*now_ns)(struct advise_target *target);
+	void *clock;          /* of now_ns */
+	uint32_t block_bytes; /* offsets and lengths are multiples of it; a power of two */
+	uint32_t max_bytes;   /* longest request that reaches the device as one command */
+	bool is_file;         /* an image: what lies below its file system is measured */
+};
+
+/*
+ * Opens path with O_DIRECT and for itself alone; never through the page cache. FAT_ERR_KIND in
+ * *error with sys_errno EINVAL: this path cannot be opened past the cache. Otherwise as
+ * fat_dev_file_open().
+ */
+enum fat_status advise_target_open(const char *path, bool writable, struct advise_target *target,
+				   struct fat_error *error);
+
+struct sim_params;
+
+/* A simulated device in virtual time; its content lives in memory. */
+enum fat_status advise_target_simulate(const struct sim_params *params,
+				       struct advise_target *target);
+
+/* Closes the device; a simulated one's clock goes with it. */
+void advise_target_close(struct advise_target *target);
+
+/* ---- facts: what the host says, believed only where it can be checked ---------------------- */
+
+struct advise_facts {
+	char model[64];           /* "" where unknown */
+	uint64_t size_bytes;      /* of the target */
+	uint64_t start_bytes;     /* where the target begins on the whole disk */
+	uint64_t erase_hint_bytes; /* what the kernel says; 0: nothing */
+};
+
+/* ---- measure ------------------------------------------------------------------------------- */
+
+/* Below, there is no room to measure in. */
+#define ADVISE_SMALLEST_BYTES (8u << 20)
+
+/* Sizes of single requests: 512 B << index, up to 128 KiB. */
+#define ADVISE_N_SIZES 9
+static inline uint32_t advise_size_bytes(size_t index)
+{
+	return 512u << index;
+}
+
+/* Clusters: 512 B << index, up to 64 KiB. */
+#define ADVISE_N_CLUSTERS 8
+
+#define ADVISE_MAX_SAMPLES 64
+
+/* Times of one kind of request, in the order they were made. */
+struct advise_samples {
+	size_t n;
+	uint64_t ns[ADVISE_MAX_SAMPLES];
+};
+
+/* Where a volume of one cluster size would have its parts, from the start of the target. */
+struct advise_layout {
+	uint32_t cluster_bytes;
+	uint32_t sector_bytes;
+	int fat_bits; /* 0: no FAT volume of this size has such clusters */
+	uint32_t reserved_sec;
+	uint64_t fat1_off, fat2_off, root_off, data_off;
+	uint64_t fat_bytes; /* of one FAT */
+	uint64_t n_clusters;
+};
+
+/* A stretch of a stream. */
+struct advise_stream {
+	uint64_t bytes, ns; /* ns 0: not measured */
+};
+
+/*
+ * A row of reads that each lie across one multiple of step_bytes, the best time of some passes; and,
+ * for what was made of it, pairs of reads elsewhere: across a boundary that was foretold, and beside.
+ */
+#define ADVISE_SCAN_POINTS 192
+#define ADVISE_MAX_PAIRS   16
+struct advise_scan {
+	uint64_t off; /* where the first read's middle lies */
+	uint64_t step_bytes;
+	size_t n;
+	uint64_t ns[ADVISE_SCAN_POINTS];
+	size_t n_pairs;
+	uint64_t across_ns[ADVISE_MAX_PAIRS], beside_ns[ADVISE_MAX_PAIRS];
+};
+
+/* Data of some clusters, then a sector of each FAT and one of the directory, several times. */
+struct advise_rehearsal {
+	uint32_t cluster_bytes; /* 0: not rehearsed */
+	uint32_t n_rounds;
+	uint64_t data_ns;  /* all data writes but the first of each round */
+	uint64_t n_data;   /* so many */
+	uint64_t first_ns; /* the first data write of each round, after the metadata */
+	uint64_t meta_ns;  /* FAT 1, FAT 2, directory */
+	uint64_t flush_ns; /* what a cache still held at the end */
+};
+
+struct advise_measured {
+	uint32_t block_bytes, max_bytes;
+	struct advise_samples seek;                 /* 4 KiB reads at random places */
+	struct advise_samples again;                /* the same read, again and again */
+	struct advise_samples read[ADVISE_N_SIZES];  /* rising, one after the other */
+	struct advise_samples write[ADVISE_N_SIZES];
+	struct advise_scan page_scan;
+	struct advise_stream read_stream, write_stream, two_streams;
+	struct advise_samples flush;
+	struct advise_rehearsal rehearsal[ADVISE_N_CLUSTERS];
+	uint64_t read_bytes, written_bytes;
+	uint64_t elapsed_ns;
+	uint64_t n_read_errors;
+	bool out_of_budget; /* some steps were cut short or left out */
+	bool interrupted;
+	bool content_differs; /* the device did not return what was written to it */
+	uint64_t differs_off;
+};
+
+struct advise_budget {
+	uint64_t max_ns, max_bytes;
+};
+
+/* Called between requests. */
+struct advise_watch {
+	bool (*stop)(void *ctx); /* true: end now */
+	void (*step)(void *ctx, const char *name);
+	void *ctx;
+};
+
+/*
+ * Measures target. Writes only what it has just read from the same place, so that the content is
+ * the same at every moment. Ends early when the budget is used up or watch says so. Returns a
+ * status only where nothing can be measured at all: FAT_ERR_IO (writes fail; target->dev->error),
+ * FAT_ERR_MEMORY, FAT_ERR_SIZE (too small to measure).
+ */
+enum fat_status advise_measure(struct advise_target *target, const struct advise_layout *layouts,
+			       const struct advise_budget *budget, const struct advise_watch *watch,
+			       struct advise_measured *measured);
+
+/* ---- infer --------------------------------------------------------------------------------- */
+
+/* How sure: 0 not at all, 1 certain. */
+struct advise_value {
+	uint64_t value; /* 0 where unknown */
+	double confidence;
+};
+
+struct advise_inferred {
+	double noise;     /* relative spread of equal requests */
+	bool heads_move;  /* random places cost milliseconds more */
+	double far_read_ns; /* 4 KiB at a random place */
+	double write_ns[ADVISE_N_SIZES]; /* 0: not measured */
+	double read_size_ns[ADVISE_N_SIZES];
+	struct advise_value page;        /* bytes */
+	double command_ns, ns_per_byte;  /* the line through write_ns */
+	double read_bytes_per_s, write_bytes_per_s, two_streams_bytes_per_s;
+	double flush_ns;
+};
+
+/* Points first, first + period ... of a row stand out. period 0: nothing does. */
+struct advise_comb {
+	size_t period, first;
+	double fit; /* 1: exactly these points and no others */
+};
+
+/* A period may be at most n / 4 points. Pure; O(n^2). */
+struct advise_comb advise_find_comb(const uint64_t *ns, size_t n, double noise);
+
+/* Relative spread of a request repeated at one place. */
+double advise_noise(const struct advise_measured *measured);
+
+void advise_infer(const struct advise_measured *measured, struct advise_inferred *inferred);
+
+/* Mean of what lies within four medians, median, and a percentile; 0 without samples. */
+double advise_mean(const struct advise_samples *samples);
+double advise_median(const struct advise_samples *samples);
+double advise_percentile(const struct advise_samples *samples, double part);
+
+/* ---- layout -------------------------------------------------------------------------------- */
+
+/* Layouts of all cluster sizes, index 0 for 512 B. Pure. */
+void advise_layouts(const struct advise_facts *facts, uint32_t sector_bytes, uint64_t align_bytes,
+		    struct advise_layout layouts[ADVISE_N_CLUSTERS]);
+
+/* ---- predict ------------------------------------------------------------------------------- */
+
+enum advise_writer {
+	ADVISE_CACHED,  /* Linux and other systems with a page cache, fresh volume */
+	ADVISE_CLUSTER, /* one write per cluster: cameras, players, small systems */
+	ADVISE_N_WRITERS,
+};
+
+enum advise_workload {
+	ADVISE_LARGE,
+	ADVISE_PHOTOS,
+	ADVISE_N_WORKLOADS,
+};
+
+struct advise_row {
+	struct advise_layout layout;
+	double bytes_per_s[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS]; /* 0: cannot tell */
+	bool rehearsed;
+	uint64_t slack_bytes; /* of the files expected */
+};
+
+struct advise_prediction {
+	struct advise_row rows[ADVISE_N_CLUSTERS];
+};
+
+void advise_predict(const struct advise_measured *measured, const struct advise_inferred *inferred,
+		    const struct advise_layout *layouts, uint64_t n_files,
+		    struct advise_prediction *prediction);
+
+/* ---- choose -------------------------------------------------------------------------------- */
+
+enum advise_verdict {
+	ADVISE_DO_NOT_KNOW,
+	ADVISE_NO_MATTER, /* cluster size does not matter here */
+	ADVISE_CHOSEN,
+};
+
+struct advise_choice {
+	enum advise_verdict verdict;
+	size_t row; /* of the recommendation; a default where the verdict is "do not know" */
+	double confidence;
+	uint64_t align_bytes; /* 0: none */
+	char reason[256];
+	char mkfs[128]; /* options, without the device */
+};
+
+void advise_choose(const struct advise_facts *facts, const struct advise_measured *measured,
+		   const struct advise_inferred *inferred,
+		   const struct advise_prediction *prediction, struct advise_choice *choice);
+
+#endif

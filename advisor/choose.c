@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * choose: one recommendation, with its reason, or an honest "don't know". Pure.
+ *
+ * Rule: of the cluster sizes from 4 KiB on, the smallest whose score is within 5 % of the best.
+ * A score is the geometric mean of the speeds over writers and workloads, so that twice as fast
+ * counts the same for a slow writer as for a fast one.
+ */
+#include "advise.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "bytes.h"
+
+#define WITHIN         0.95
+#define TOO_NOISY      0.4
+#define SMALLEST_BYTES 4096u
+#define SLACK_PART     50 /* of the volume: 2 % */
+
+static double score(const struct advise_row *row)
+{
+	double sum = 0;
+
+	for (size_t w = 0; w < ADVISE_N_WRITERS; w++) {
+		for (size_t k = 0; k < ADVISE_N_WORKLOADS; k++) {
+			if (row->bytes_per_s[w][k] <= 0)
+				return 0;
+			sum += log(row->bytes_per_s[w][k]);
+		}
+	}
+	return exp(sum / (ADVISE_N_WRITERS * ADVISE_N_WORKLOADS));
+}
+
+/* What mkfs.fat would take by itself; the nearest that fits where that does not. [COMPAT 3] */
+static size_t default_row(const struct advise_prediction *prediction, uint64_t size_bytes)
+{
+	static const uint64_t up_to_mib[] = { 260, 8192, 16384, 32768 };
+	static const uint8_t rows[] = { 0, 3, 4, 5, 6 };
+	size_t k = 0, row;
+
+	while (k < 4 && size_bytes > up_to_mib[k] << 20)
+		k++;
+	row = size_bytes >> 20 < 512 ? 2 : rows[k];
+	while (row + 1 < ADVISE_N_CLUSTERS && prediction->rows[row].layout.fat_bits == 0)
+		row++;
+	return row;
+}
+
+/* The range of scores among the candidates; their number. */
+struct field {
+	double best, worst;
+	size_t n, best_row;
+};
+
+static bool is_candidate(const struct advise_facts *facts, const struct advise_row *row)
+{
+	return row->layout.fat_bits != 0 && row->layout.cluster_bytes >= SMALLEST_BYTES &&
+	       row->slack_bytes <= facts->size_bytes / SLACK_PART && score(row) > 0;
+}
+
+static struct field survey(const struct advise_facts *facts,
+			   const struct advise_prediction *prediction)
+{
+	struct field field = { 0 };
+
+	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++) {
+		double s = score(&prediction->rows[i]);
+
+		if (!is_candidate(facts, &prediction->rows[i]))
+			continue;
+		if (s > field.best) {
+			field.best = s;
+			field.best_row = i;
+		}
+		field.worst = field.n == 0 ? s : fmin(field.worst, s);
+		field.n++;
+	}
+	return field;
+}
+
+static size_t smallest_good(const struct advise_facts *facts,
+			    const struct advise_prediction *prediction, const struct field *field)
+{
+	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
+		if (is_candidate(facts, &prediction->rows[i]) &&
+		    score(&prediction->rows[i]) >= WITHIN * field->best)
+			return i;
+	return field->best_row;
+}
+
+/* Times as fast as the slowest candidate, for one writer's large files. */
+static double gain(const struct advise_facts *facts, const struct advise_prediction *prediction,
+		   size_t row, enum advise_writer writer)
+{
+	double worst = prediction->rows[row].bytes_per_s[writer][ADVISE_LARGE];
+
+	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
+		if (is_candidate(facts, &prediction->rows[i]))
+			worst = fmin(worst,
+				     prediction->rows[i].bytes_per_s[writer][ADVISE_LARGE]);
+	return prediction->rows[row].bytes_per_s[writer][ADVISE_LARGE] / worst;
+}
+
+static void give_reason(const struct advise_facts *facts, const struct advise_inferred *inferred,
+			const struct advise_prediction *prediction, struct advise_choice *choice)
+{
+	uint32_t kib = prediction->rows[choice->row].layout.cluster_bytes / 1024;
+
+	snprintf(choice->reason, sizeof choice->reason,
+		 "a write costs %.2g ms whatever its size and %.3g ms per 64 KiB; %u KiB clusters "
+		 "are %.1f times as fast as the slowest size where each cluster is a write, "
+		 "%.2f times through a page cache",
+		 inferred->command_ns / 1e6, inferred->ns_per_byte * 65536 / 1e6, kib,
+		 gain(facts, prediction, choice->row, ADVISE_CLUSTER),
+		 gain(facts, prediction, choice->row, ADVISE_CACHED));
+}
+
+static void decide(const struct advise_facts *facts, const struct advise_measured *measured,
+		   const struct advise_inferred *inferred,
+		   const struct advise_prediction *prediction, struct advise_choice *choice)
+{
+	struct field field = survey(facts, prediction);
+	double spread = field.worst > 0 ? field.best / field.worst - 1 : 0;
+
+	choice->row = default_row(prediction, facts->size_bytes);
+	if (measured->interrupted) {
+		snprintf(choice->reason, sizeof choice->reason, "the measurement was stopped");
+	} else if (field.n == 0) {
+		snprintf(choice->reason, sizeof choice->reason, "no write could be timed");
+	} else if (inferred->noise > TOO_NOISY) {
+		snprintf(choice->reason, sizeof choice->reason,
+			 "the same request takes very different times (spread %.0f %%)",
+			 inferred->noise * 100);
+	} else if (spread <= 1 / WITHIN - 1) {
+		choice->verdict = ADVISE_NO_MATTER;
+		choice->confidence = 1 - inferred->noise;
+		snprintf(choice->reason, sizeof choice->reason,
+			 "all sizes from 4 KiB on are within %.0f %% of each other",
+			 spread * 100 + 0.5);
+	} else if (spread < 2 * inferred->noise) {
+		snprintf(choice->reason, sizeof choice->reason,
+			 "the sizes differ by %.0f %%, the noise is %.0f %%", spread * 100,
+			 inferred->noise * 100);
+	} else {
+		choice->verdict = ADVISE_CHOSEN;
+		choice->row = smallest_good(facts, prediction, &field);
+		choice->confidence = (1 - inferred->noise) *
+				     (prediction->rows[choice->row].rehearsed ? 0.9 : 0.6);
+		give_reason(facts, inferred, prediction, choice);
+	}
+}
+
+void advise_choose(const struct advise_facts *facts, const struct advise_measured *measured,
+		   const struct advise_inferred *inferred,
+		   const struct advise_prediction *prediction, struct advise_choice *choice)
+{
+	const struct advise_layout *l;
+
+	*choice = (struct advise_choice){ .verdict = ADVISE_DO_NOT_KNOW };
+	decide(facts, measured, inferred, prediction, choice);
+	l = &prediction->rows[choice->row].layout;
+	if (l->fat_bits != 0)
+		snprintf(choice->mkfs, sizeof choice->mkfs, "-F %d -s %u", l->fat_bits,
+			 l->cluster_bytes / l->sector_bytes);
+}

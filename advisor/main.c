@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fatadvise: how to format this device with FAT.
+ *
+ * Exit status: 0 advice was given, also "it does not matter"; 1 error, refusal, or stopped; 2 the
+ * answer is "don't know".
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "facts.h"
+#include "options.h"
+#include "report.h"
+
+enum { EXIT_ADVICE = 0, EXIT_ERROR = 1, EXIT_DO_NOT_KNOW = 2 };
+
+static bool stop_on_signal(void *ctx)
+{
+	(void)ctx;
+	return cli_signal() != 0;
+}
+
+static void show_step(void *ctx, const char *name)
+{
+	if (ctx)
+		fprintf(stderr, "\r\033[Kfatadvise: measuring: %s ", name);
+}
+
+static int say_open_error(const struct advise_options *options, const struct fat_error *error)
+{
+	if (error->status == FAT_ERR_KIND && error->sys_errno == EINVAL) {
+		cli_error(&advise_program,
+			  "%s: don't know: it cannot be opened past the page cache (O_DIRECT), and "
+			  "through it the cache would be measured",
+			  options->path);
+		return EXIT_DO_NOT_KNOW;
+	}
+	if (error->status == FAT_ERR_BUSY)
+		cli_error(&advise_program,
+			  "%s: somebody else has it (mounted, swap, or another program); unmount "
+			  "it first",
+			  options->path);
+	else
+		cli_device_error(&advise_program, options->path, error);
+	return EXIT_ERROR;
+}
+
+/* Returns an exit status; EXIT_ADVICE: *target is open. */
+static int open_target(const struct advise_options *options, struct advise_target *target,
+		       struct advise_facts *facts)
+{
+	struct fat_error error = { 0 };
+	char why[512];
+
+	if (options->model) {
+		*facts = (struct advise_facts){ .size_bytes = options->model->size_bytes };
+		if (advise_target_simulate(options->model, target) == FAT_OK)
+			return EXIT_ADVICE;
+		cli_error(&advise_program, "%s: out of memory", options->model->name);
+		return EXIT_ERROR;
+	}
+	if (!advise_may_touch(options->path, why, sizeof why)) {
+		cli_error(&advise_program, "%s: %s", options->path, why);
+		return EXIT_ERROR;
+	}
+	if (advise_target_open(options->path, true, target, &error) != FAT_OK)
+		return say_open_error(options, &error);
+	advise_facts_read(options->path, target->dev->size_bytes, facts);
+	return EXIT_ADVICE;
+}
+
+/* Before it starts: what it will write, how much, how long. */
+static void announce(const struct advise_options *options, const char *name)
+{
+	char bytes[32];
+
+	fprintf(options->format == ADVISE_TEXT ? stdout : stderr,
+		"fatadvise: %s: reads, and writes back what it has read, at most %s, in about "
+		"%.0f s; the content stays as it is\n",
+		name, cli_size_text(options->budget.max_bytes, bytes, sizeof bytes),
+		(double)options->budget.max_ns / 1e9);
+	fflush(stdout);
+}
+
+static int say_measure_error(const char *name, enum fat_status status,
+			     const struct advise_target *target)
+{
+	if (status == FAT_ERR_MEMORY)
+		cli_error(&advise_program, "%s: out of memory", name);
+	else
+		cli_device_error(&advise_program, name, &target->dev->error);
+	return EXIT_ERROR;
+}
+
+static void print_report(enum advise_format format, const struct advise_report *report)
+{
+	switch (format) {
+	case ADVISE_TEXT:
+		advise_report_text(report, stdout);
+		break;
+	case ADVISE_JSON:
+		advise_report_json(report, stdout);
+		break;
+	case ADVISE_OPTIONS_ONLY:
+		printf("%s\n", report->choice->mkfs);
+		break;
+	}
+}
+
+/* From measurements to the report. */
+static int advise(const struct advise_options *options, const char *name,
+		  const struct advise_facts *facts, const struct advise_layout *layouts,
+		  const struct advise_measured *measured)
+{
+	struct advise_inferred inferred;
+	struct advise_prediction prediction;
+	struct advise_choice choice;
+	struct advise_report report = { name, facts, measured, &inferred, &prediction, &choice };
+
+	advise_infer(measured, &inferred);
+	advise_predict(measured, &inferred, layouts, options->n_files, &prediction);
+	advise_choose(facts, measured, &inferred, &prediction, &choice);
+	print_report(options->format, &report);
+	return choice.verdict == ADVISE_DO_NOT_KNOW ? EXIT_DO_NOT_KNOW : EXIT_ADVICE;
+}
+
+static int run(const struct advise_options *options, const char *name,
+	       struct advise_target *target, const struct advise_facts *facts)
+{
+	bool progress = isatty(STDERR_FILENO) && !options->model;
+	struct advise_watch watch = { .stop = stop_on_signal,
+				      .step = show_step,
+				      .ctx = progress ? (void *)target : NULL };
+	struct advise_layout layouts[ADVISE_N_CLUSTERS];
+	static struct advise_measured measured;
+	enum fat_status status;
+
+	if (target->dev->size_bytes < ADVISE_SMALLEST_BYTES) {
+		cli_error(&advise_program,
+			  "%s: don't know: it is too small to measure (below 8 MiB)", name);
+		return EXIT_DO_NOT_KNOW;
+	}
+	advise_layouts(facts, 512, 0, layouts);
+	announce(options, name);
+	status = advise_measure(target, layouts, &options->budget, &watch, &measured);
+	if (progress)
+		fprintf(stderr, "\r\033[K");
+	if (status != FAT_OK)
+		return say_measure_error(name, status, target);
+	if (measured.content_differs) {
+		cli_error(&advise_program,
+			  "%s: it returns other bytes at %llu than were written there: it is "
+			  "failing; save what it holds",
+			  name, (unsigned long long)measured.differs_off);
+		return EXIT_ERROR;
+	}
+	if (measured.interrupted) {
+		cli_error(&advise_program, "%s: stopped; the content is as it was", name);
+		return EXIT_ERROR;
+	}
+	return advise(options, name, facts, layouts, &measured);
+}
+
+int main(int argc, char **argv)
+{
+	struct advise_options options;
+	struct advise_target target;
+	struct advise_facts facts;
+	const char *name;
+	int status;
+
+	switch (advise_options_parse(argc, argv, &options)) {
+	case ADVISE_DONE:
+		return cli_close_stdout(&advise_program, EXIT_ADVICE, EXIT_ERROR);
+	case ADVISE_WRONG:
+		return EXIT_ERROR;
+	case ADVISE_RUN:
+		break;
+	}
+	name = options.model ? options.model->name : options.path;
+	cli_catch_signals();
+	status = open_target(&options, &target, &facts);
+	if (status != EXIT_ADVICE)
+		return status;
+	status = run(&options, name, &target, &facts);
+	if (options.stats)
+		cli_print_stats(options.format == ADVISE_TEXT ? stdout : stderr, target.dev);
+	advise_target_close(&target);
+	return cli_close_stdout(&advise_program, status, EXIT_ERROR);
+}

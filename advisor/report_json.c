@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_json: the report for programs. null where a thing is not known.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "report.h"
+
+/* Bytes beyond ASCII go out as they are; a path that is not UTF-8 makes the text no better. */
+static void put_string(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else if (c < 0x20)
+			fprintf(out, "\\u%04x", c);
+		else
+			fputc(c, out);
+	}
+	fputc('"', out);
+}
+
+static void put_number(FILE *out, const char *key, double value, bool known)
+{
+	fprintf(out, "\"%s\": ", key);
+	if (known && isfinite(value))
+		fprintf(out, "%.6g", value);
+	else
+		fputs("null", out);
+}
+
+static void put_value(FILE *out, const char *key, struct advise_value value)
+{
+	if (value.confidence > 0)
+		fprintf(out, "  \"%s\": %" PRIu64 ",\n", key, value.value);
+	else
+		fprintf(out, "  \"%s\": null,\n", key);
+}
+
+static void put_mb_s(FILE *out, const struct advise_row *row)
+{
+	static const char *const writers[ADVISE_N_WRITERS] = { "cached", "cluster" };
+	static const char *const workloads[ADVISE_N_WORKLOADS] = { "large", "photos" };
+
+	fputs("\"mb_per_s\": {", out);
+	for (size_t w = 0; w < ADVISE_N_WRITERS; w++) {
+		fprintf(out, "%s\"%s\": {", w ? ", " : "", writers[w]);
+		for (size_t k = 0; k < ADVISE_N_WORKLOADS; k++) {
+			fputs(k ? ", " : "", out);
+			put_number(out, workloads[k], row->bytes_per_s[w][k] / 1e6,
+				   row->bytes_per_s[w][k] > 0);
+		}
+		fputc('}', out);
+	}
+	fputc('}', out);
+}
+
+static void put_clusters(FILE *out, const struct advise_prediction *prediction)
+{
+	const char *comma = "";
+
+	fputs("  \"clusters\": [", out);
+	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++) {
+		const struct advise_row *row = &prediction->rows[i];
+
+		if (row->layout.fat_bits == 0)
+			continue;
+		fprintf(out,
+			"%s\n    {\"cluster_bytes\": %" PRIu32 ", \"fat_bits\": %d, "
+			"\"fat_bytes\": %" PRIu64 ", \"slack_bytes\": %" PRIu64 ", ",
+			comma, row->layout.cluster_bytes, row->layout.fat_bits,
+			row->layout.fat_bytes, row->slack_bytes);
+		put_mb_s(out, row);
+		fputc('}', out);
+		comma = ",";
+	}
+	fputs("\n  ],\n", out);
+}
+
+static void put_times(FILE *out, const char *key, const double *ns)
+{
+	const char *comma = "";
+
+	fprintf(out, "  \"%s\": {", key);
+	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
+		if (ns[i] <= 0)
+			continue;
+		fprintf(out, "%s\"%" PRIu32 "\": %.4g", comma, advise_size_bytes(i), ns[i] / 1e3);
+		comma = ", ";
+	}
+	fputs("},\n", out);
+}
+
+static void put_speeds(FILE *out, const struct advise_inferred *inferred)
+{
+	fputs("  ", out);
+	put_number(out, "noise", inferred->noise, true);
+	fputs(", ", out);
+	put_number(out, "read_mb_per_s", inferred->read_bytes_per_s / 1e6,
+		   inferred->read_bytes_per_s > 0);
+	fputs(", ", out);
+	put_number(out, "write_mb_per_s", inferred->write_bytes_per_s / 1e6,
+		   inferred->write_bytes_per_s > 0);
+	fputs(", ", out);
+	put_number(out, "two_streams_mb_per_s", inferred->two_streams_bytes_per_s / 1e6,
+		   inferred->two_streams_bytes_per_s > 0);
+	fputs(",\n", out);
+}
+
+static void put_recommended(FILE *out, const struct advise_report *r)
+{
+	static const char *const verdicts[] = { "do not know", "does not matter", "chosen" };
+	const struct advise_choice *choice = r->choice;
+	const struct advise_layout *l = &r->prediction->rows[choice->row].layout;
+
+	fprintf(out,
+		"  \"recommended\": {\"verdict\": \"%s\", \"cluster_bytes\": %" PRIu32
+		", \"align_bytes\": %" PRIu64 ", \"reserved_sectors\": %" PRIu32
+		", \"confidence\": %.2f,\n    \"mkfs\": ",
+		verdicts[choice->verdict], l->cluster_bytes, choice->align_bytes, l->reserved_sec,
+		choice->confidence);
+	put_string(out, choice->mkfs);
+	fputs(",\n    \"reason\": ", out);
+	put_string(out, choice->reason);
+	fputs("},\n", out);
+}
+
+void advise_report_json(const struct advise_report *r, FILE *out)
+{
+	const struct advise_inferred *inferred = r->inferred;
+
+	fputs("{\n  \"device\": ", out);
+	put_string(out, r->path);
+	fprintf(out, ",\n  \"size_bytes\": %" PRIu64 ",\n", r->facts->size_bytes);
+	put_value(out, "page_bytes", inferred->page);
+	put_value(out, "erase_block_bytes", (struct advise_value){ 0 });
+	put_value(out, "erase_offset_bytes", (struct advise_value){ 0 });
+	put_value(out, "open_segments", (struct advise_value){ 0 });
+	fprintf(out, "  \"confidence\": {\"page_bytes\": %.2f},\n", inferred->page.confidence);
+	put_speeds(out, inferred);
+	put_times(out, "write_us", inferred->write_ns);
+	put_times(out, "read_us", inferred->read_size_ns);
+	put_clusters(out, r->prediction);
+	put_recommended(out, r);
+	fprintf(out, "  \"written_bytes\": %" PRIu64 ",\n  \"seconds\": %.3f\n}\n",
+		r->measured->written_bytes, (double)r->measured->elapsed_ns / 1e9);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_text: the report for people.
+ */
+#include <math.h>
+
+#include "cli.h"
+#include "report.h"
+
+#define BAR_WIDTH 24
+
+static void print_rate(FILE *out, const char *what, double bytes_per_s)
+{
+	if (bytes_per_s > 0)
+		fprintf(out, "%s %.3g MB/s", what, bytes_per_s / 1e6);
+}
+
+static void print_device(const struct advise_report *r, FILE *out)
+{
+	const struct advise_inferred *inf = r->inferred;
+	char size[32];
+
+	cli_put_text(out, r->path);
+	fprintf(out, ": %s", cli_size_text(r->facts->size_bytes, size, sizeof size));
+	if (r->facts->model[0]) {
+		fputs(", ", out);
+		cli_put_text(out, r->facts->model);
+	}
+	fprintf(out, "\n  measured  ");
+	print_rate(out, "reads", inf->read_bytes_per_s);
+	print_rate(out, ", writes", inf->write_bytes_per_s);
+	print_rate(out, ", in two streams", inf->two_streams_bytes_per_s);
+	fprintf(out, "\n            a write takes %.3g ms + %.3g ms per 64 KiB; noise %.1f %%\n",
+		inf->command_ns / 1e6, inf->ns_per_byte * 65536 / 1e6, inf->noise * 100);
+	fprintf(out, "  inside    ");
+	if (inf->heads_move)
+		fprintf(out, "it moves heads: a disk\n");
+	else if (inf->page.value)
+		fprintf(out, "page %s (sure: %.0f %%)\n",
+			cli_size_text(inf->page.value, size, sizeof size),
+			inf->page.confidence * 100);
+	else
+		fprintf(out, "page size not to be seen\n");
+}
+
+static void print_writes(const struct advise_report *r, FILE *out)
+{
+	char size[32];
+
+	fprintf(out, "\n  single writes, one after the other:\n ");
+	for (size_t i = 0; i < ADVISE_N_SIZES; i++)
+		if (r->inferred->write_ns[i] > 0)
+			fprintf(out, " %8s", cli_size_text(advise_size_bytes(i), size, sizeof size));
+	fprintf(out, "\n ");
+	for (size_t i = 0; i < ADVISE_N_SIZES; i++)
+		if (r->inferred->write_ns[i] > 0)
+			fprintf(out, " %5.2f ms", r->inferred->write_ns[i] / 1e6);
+	fputc('\n', out);
+}
+
+static double best_of(const struct advise_prediction *prediction, enum advise_writer writer)
+{
+	double best = 0;
+
+	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
+		best = fmax(best, prediction->rows[i].bytes_per_s[writer][ADVISE_LARGE]);
+	return best;
+}
+
+static void print_bar(FILE *out, double part)
+{
+	int n = (int)(part * BAR_WIDTH + 0.5);
+
+	for (int i = 0; i < BAR_WIDTH; i++)
+		fputc(i < n ? '#' : ' ', out);
+}
+
+static void print_row(const struct advise_report *r, size_t i, double best, FILE *out)
+{
+	const struct advise_row *row = &r->prediction->rows[i];
+	const double(*speed)[ADVISE_N_WORKLOADS] = row->bytes_per_s;
+	bool chosen = r->choice->verdict == ADVISE_CHOSEN && i == r->choice->row;
+	char size[32], fat[32];
+
+	fprintf(out, "%c %8s", chosen ? '>' : ' ',
+		cli_size_text(row->layout.cluster_bytes, size, sizeof size));
+	fprintf(out, " %9.3g %9.3g %9.3g %9.3g  %9s ", speed[ADVISE_CACHED][ADVISE_LARGE] / 1e6,
+		speed[ADVISE_CACHED][ADVISE_PHOTOS] / 1e6,
+		speed[ADVISE_CLUSTER][ADVISE_LARGE] / 1e6,
+		speed[ADVISE_CLUSTER][ADVISE_PHOTOS] / 1e6,
+		cli_size_text(row->layout.fat_bytes, fat, sizeof fat));
+	print_bar(out, best > 0 ? speed[ADVISE_CLUSTER][ADVISE_LARGE] / best : 0);
+	fputc('\n', out);
+}
+
+static void print_table(const struct advise_report *r, FILE *out)
+{
+	double best = best_of(r->prediction, ADVISE_CLUSTER);
+
+	fprintf(out, "\n  writing, MB/s   page cache         cluster by cluster\n");
+	fprintf(out, "   cluster     large    photos     large    photos        FAT  (cluster by "
+		     "cluster, large)\n");
+	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
+		if (r->prediction->rows[i].layout.fat_bits != 0 &&
+		    r->prediction->rows[i].bytes_per_s[ADVISE_CLUSTER][ADVISE_LARGE] > 0)
+			print_row(r, i, best, out);
+}
+
+static void print_choice(const struct advise_report *r, FILE *out)
+{
+	const struct advise_choice *choice = r->choice;
+	char size[32];
+
+	cli_size_text(r->prediction->rows[choice->row].layout.cluster_bytes, size, sizeof size);
+	switch (choice->verdict) {
+	case ADVISE_CHOSEN:
+		fprintf(out, "\n  Advice: clusters of %s (sure: %.0f %%): %s.\n", size,
+			choice->confidence * 100, choice->reason);
+		break;
+	case ADVISE_NO_MATTER:
+		fprintf(out, "\n  Cluster size does not matter here: %s. Take the usual %s.\n",
+			choice->reason, size);
+		break;
+	case ADVISE_DO_NOT_KNOW:
+		fprintf(out, "\n  Don't know, because %s. The usual size here is %s.\n",
+			choice->reason, size);
+		break;
+	}
+	if (choice->mkfs[0]) {
+		fprintf(out, "  mkfs.fat %s ", choice->mkfs);
+		cli_put_text(out, r->path);
+		fputc('\n', out);
+	}
+}
+
+void advise_report_text(const struct advise_report *r, FILE *out)
+{
+	char written[32];
+
+	print_device(r, out);
+	print_writes(r, out);
+	print_table(r, out);
+	print_choice(r, out);
+	fprintf(out, "  (%s written back as it was, in %.1f s%s)\n",
+		cli_size_text(r->measured->written_bytes, written, sizeof written),
+		(double)r->measured->elapsed_ns / 1e9,
+		r->measured->out_of_budget ? "; some steps did not fit in: see --thorough" : "");
+}

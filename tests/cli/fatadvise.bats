@@ -1,0 +1,162 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# fatadvise on the command line: what it prints, what it refuses, what it leaves alone.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	fatadvise="$FATWISE_BIN/fatadvise"
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# An image on a file system that takes O_DIRECT; skips where there is none.
+make_image() {
+	head -c "$1" /dev/urandom >image
+	dd if=image of=/dev/null bs=4096 count=1 iflag=direct 2>/dev/null ||
+		skip "no O_DIRECT in $PWD"
+}
+
+@test "--help lists every option, --version names the program" {
+	run -0 "$fatadvise" --help
+	for option in --json --quick --thorough --time --max-bytes --files --simulate --stats \
+		--quiet; do
+		[[ $output == *"$option"* ]]
+	done
+	run -0 "$fatadvise" --version
+	[[ $output == "fatadvise "* ]]
+}
+
+@test "a simulated old stick gets 64 KiB clusters and a command line" {
+	run -0 "$fatadvise" --simulate old-stick
+	[[ $output == *"Advice: clusters of 64 KiB"* ]]
+	[[ $output == *"mkfs.fat -F 32 -s 128 old-stick"* ]]
+}
+
+@test "where the bus is all there is, cluster size does not matter" {
+	run -0 "$fatadvise" --simulate slow-bus
+	[[ $output == *"Cluster size does not matter here"* ]]
+}
+
+@test "--simulate list names the models, an unknown one is refused" {
+	run -0 "$fatadvise" --simulate list
+	[[ $output == *old-stick* && $output == *disk-64k* ]]
+	run -1 "$fatadvise" --simulate nosuch
+	[[ $output == *"no such model"*"nosuch"* ]]
+}
+
+@test "--json holds the promised keys" {
+	command -v python3 >/dev/null || skip "needs python3 to read JSON"
+	"$fatadvise" --simulate sd-card --json >out.json 2>notice
+	python3 - <<-'END'
+		import json
+		r = json.load(open("out.json"))
+		for k in ("device", "size_bytes", "page_bytes", "erase_block_bytes",
+		          "erase_offset_bytes", "open_segments", "confidence", "clusters",
+		          "recommended", "written_bytes", "seconds"):
+		    assert k in r, k
+		for k in ("cluster_bytes", "align_bytes", "reserved_sectors", "mkfs", "reason"):
+		    assert k in r["recommended"], k
+		assert r["page_bytes"] == 16384
+		assert r["written_bytes"] <= 64 << 20
+		assert {c["cluster_bytes"] for c in r["clusters"]} >= {4096, 32768}
+	END
+	grep -q "writes back what it has read, at most 64 MiB" notice
+}
+
+@test "-q prints only mkfs.fat's options" {
+	run -0 --separate-stderr "$fatadvise" -q --simulate sd-card
+	[[ $output == "-F 32 -s "* ]]
+	[ "${#lines[@]}" -eq 1 ]
+}
+
+@test "an image holds afterwards what it held before" {
+	make_image 20M
+	cp image before
+	run "$fatadvise" --quick image
+	[ "$status" -eq 0 ] || [ "$status" -eq 2 ]
+	cmp image before
+}
+
+@test "--max-bytes bounds what is written" {
+	make_image 20M
+	run "$fatadvise" --max-bytes 2M --json --stats image
+	written=$(sed -n 's/^writes: .* \([0-9]*\) bytes$/\1/p' <<<"$output")
+	[ -n "$written" ]
+	[ "$written" -le $((2 << 20)) ]
+}
+
+@test "--stats prints what the device was asked" {
+	run -0 "$fatadvise" --stats --simulate slow-bus
+	for line in reads: writes: flushes: errors:; do
+		[[ $output == *"$line"* ]]
+	done
+}
+
+@test "a signal ends it with the content as it was" {
+	make_image 64M
+	cp image before
+	"$fatadvise" image >out 2>&1 &
+	kill -INT $! 2>/dev/null || true
+	wait $! || true
+	cmp image before
+}
+
+@test "what is no device is refused in one line" {
+	mkdir folder
+	: >empty
+	printf x >tiny
+	for path in folder empty tiny /dev/null missing; do
+		run --separate-stderr "$fatadvise" "$path"
+		[ "$status" -eq 1 ] || [ "$status" -eq 2 ]
+		[ -z "$output" ]
+		[ "${#stderr_lines[@]}" -eq 1 ]
+		[[ $stderr == "fatadvise: $path: "* ]]
+	done
+	[ ! -s empty ]
+	[ "$(cat tiny)" = x ]
+}
+
+@test "an image too small to measure: don't know" {
+	make_image 1M
+	run -2 "$fatadvise" image
+	[[ $output == *"don't know"*"too small"* ]]
+}
+
+@test "bad options are refused and nothing is touched" {
+	make_image 9M
+	cp image before
+	for option in --time=0 --time=x --max-bytes=x --files=x --nosuch --simulate=nosuch; do
+		run -1 "$fatadvise" "$option" image
+	done
+	run -1 "$fatadvise"
+	run -1 "$fatadvise" image image
+	cmp image before
+}
+
+@test "a read-only image is refused" {
+	[ "$(id -u)" -ne 0 ] || skip "root may write anything"
+	make_image 9M
+	chmod 444 image
+	run -1 "$fatadvise" image
+}
+
+@test "a locked image is refused" {
+	make_image 9M
+	exec 9<>image
+	flock -n 9
+	run -1 "$fatadvise" image
+	[[ $output == *"somebody else has it"* ]]
+}
+
+@test "an image behind a loop device is refused, the loop device is measured" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	make_image 64M
+	cp image before
+	loop=$(losetup --show --direct-io=on -f image 2>/dev/null) || skip "no loop device here"
+	run "$fatadvise" image
+	image_status=$status
+	run "$fatadvise" --quick "$loop"
+	losetup -d "$loop"
+	[ "$image_status" -eq 1 ]
+	[ "$status" -eq 0 ] || [ "$status" -eq 2 ]
+	cmp image before
+}

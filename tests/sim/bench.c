@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench: see bench.h.
+ */
+#include "bench.h"
+
+#include <math.h>
+
+#include "oracle.h"
+
+static bool never(void *ctx)
+{
+	(void)ctx;
+	return false;
+}
+
+static void ignore(void *ctx, const char *name)
+{
+	(void)ctx;
+	(void)name;
+}
+
+bool bench_run(const struct sim_params *params, struct bench *b)
+{
+	const struct advise_budget budget = { 30000000000u, 64u << 20 };
+	const struct advise_watch watch = { never, ignore, NULL };
+	struct advise_target target;
+	enum fat_status status = advise_target_simulate(params, &target);
+
+	if (status != FAT_OK)
+		return false;
+	b->facts = (struct advise_facts){ .size_bytes = params->size_bytes };
+	advise_layouts(&b->facts, 512, 0, b->layouts);
+	status = advise_measure(&target, b->layouts, &budget, &watch, &b->measured);
+	advise_target_close(&target);
+	if (status != FAT_OK)
+		return false;
+	advise_infer(&b->measured, &b->inferred);
+	advise_predict(&b->measured, &b->inferred, b->layouts, 0, &b->prediction);
+	advise_choose(&b->facts, &b->measured, &b->inferred, &b->prediction, &b->choice);
+	return true;
+}
+
+double bench_true_score(const struct sim_params *params, const struct advise_layout *layout)
+{
+	double sum = 0;
+
+	for (int w = 0; w < ADVISE_N_WRITERS; w++)
+		for (int k = 0; k < ADVISE_N_WORKLOADS; k++)
+			sum += log(oracle_rate(params, layout, (enum advise_writer)w,
+					       (enum advise_workload)k));
+	return exp(sum / (ADVISE_N_WRITERS * ADVISE_N_WORKLOADS));
+}

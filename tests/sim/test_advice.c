@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The advice for devices whose truth is known: every shipped model, in virtual time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "oracle.h"
+
+static double true_best(const struct sim_params *params, const struct bench *b)
+{
+	double best = 0;
+
+	for (size_t i = 3; i < ADVISE_N_CLUSTERS; i++)
+		if (b->layouts[i].fat_bits)
+			best = fmax(best, bench_true_score(params, &b->layouts[i]));
+	return best;
+}
+
+/* The choice is as good as the best one that the oracle knows, but for 10 %. */
+static void choice_is_nearly_the_best(void **state)
+{
+	struct bench *b = *state;
+
+	for (size_t i = 0; sim_model(i); i++) {
+		const struct sim_params *params = sim_model(i);
+		double chosen, best;
+
+		assert_true(bench_run(params, b));
+		assert_int_not_equal(b->choice.verdict, ADVISE_DO_NOT_KNOW);
+		chosen = bench_true_score(params, &b->layouts[b->choice.row]);
+		best = true_best(params, b);
+		print_message("# %-10s %2u KiB: %.3f of the best\n", params->name,
+			      b->layouts[b->choice.row].cluster_bytes / 1024, chosen / best);
+		assert_true(chosen >= 0.9 * best);
+	}
+}
+
+static void page_size_is_right_or_unknown(void **state)
+{
+	struct bench *b = *state;
+
+	for (size_t i = 0; sim_model(i); i++) {
+		const struct sim_params *params = sim_model(i);
+
+		assert_true(bench_run(params, b));
+		if (params->kind == SIM_LINEAR)
+			assert_int_equal(b->inferred.page.value, params->page_bytes);
+		else if (b->inferred.page.value)
+			assert_int_equal(b->inferred.page.value, params->page_bytes);
+	}
+}
+
+/* Where the recommended size was rehearsed, what is promised for it comes within 25 %. */
+static void promise_is_kept(void **state)
+{
+	struct bench *b = *state;
+
+	for (size_t i = 0; sim_model(i); i++) {
+		const struct sim_params *params = sim_model(i);
+
+		assert_true(bench_run(params, b));
+		for (int w = 0; w < ADVISE_N_WRITERS; w++) {
+			double truth = oracle_rate(params, &b->layouts[b->choice.row],
+						   (enum advise_writer)w, ADVISE_LARGE);
+			double said =
+				b->prediction.rows[b->choice.row].bytes_per_s[w][ADVISE_LARGE];
+
+			print_message("# %-10s %s: %.3g MB/s, in truth %.3g\n", params->name,
+				      w == ADVISE_CACHED ? "cached" : "cluster", said / 1e6,
+				      truth / 1e6);
+			assert_true(said > 0.75 * truth && said < 1.25 * truth);
+		}
+	}
+}
+
+/* At most 33 s and 70 MiB. */
+static void budget_is_kept(void **state)
+{
+	struct bench *b = *state;
+
+	for (size_t i = 0; sim_model(i); i++) {
+		assert_true(bench_run(sim_model(i), b));
+		assert_true(b->measured.elapsed_ns < 33000000000u);
+		assert_true(b->measured.written_bytes <= 70u << 20);
+	}
+}
+
+static int make_bench(void **state)
+{
+	*state = calloc(1, sizeof(struct bench));
+	return *state ? 0 : -1;
+}
+
+static int free_bench(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(choice_is_nearly_the_best),
+		cmocka_unit_test(page_size_is_right_or_unknown),
+		cmocka_unit_test(promise_is_kept),
+		cmocka_unit_test(budget_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, make_bench, free_bench);
+}
