@@ -398,6 +398,163 @@ enum fat_entry_kind fat_entry_classify(enum fat_type type, uint32_t value, uint3
 uint32_t fat_entry_clean_bit(enum fat_type type);
 uint32_t fat_entry_no_error_bit(enum fat_type type);
 
+/* ---- stable: planning a volume ------------------------------------------------------------- */
+
+/*
+ * The planner: every number of a new volume, each with its reason, from what was asked for. Pure:
+ * mkfs.fat --dry-run prints a plan, fatadvise ranks several, fat_format() writes one.
+ *
+ * The arithmetic is [COMPAT 3], so that a plan equals dosfstools 4.2's; with deviations where
+ * [COMPAT 2] wants them.
+ */
+
+/* What has to begin where. */
+enum fat_layout_align {
+	/* Reserved sectors, FATs and root directory are whole clusters, counted from the start of
+	 * the disk; nothing is aligned on volumes of up to 8192 sectors. dosfstools' way. */
+	FAT_ALIGN_CLUSTER,
+	FAT_ALIGN_NONE, /* nothing */
+	FAT_ALIGN_BOUNDARY, /* the data area begins at align_phase_bytes modulo align_bytes */
+	/* Clusters are in phase with the boundaries, so that none straddles one, and the data area
+	 * follows the FATs and the root directory directly: all three may share an erase block. */
+	FAT_ALIGN_PHASE,
+};
+
+/* Where padding for FAT_ALIGN_BOUNDARY and FAT_ALIGN_PHASE goes. */
+enum fat_layout_padding {
+	FAT_PAD_RESERVED, /* more reserved sectors, at most 65535 in all */
+	FAT_PAD_FATS,     /* longer FATs; what is left of the division, reserved sectors */
+};
+
+/* What is wanted. All zero means: dosfstools' defaults for size_bytes of a plain file. */
+struct fat_layout_request {
+	uint64_t size_bytes;   /* room for the volume; a part of a sector is not used */
+	uint64_t target_bytes; /* the device's size, which chooses defaults; 0: size_bytes */
+	uint64_t disk_bytes;   /* the whole disk's size, which chooses the geometry; 0: target_bytes */
+	uint64_t start_off;    /* where the volume begins on the whole disk; for alignment */
+	uint32_t sector_bytes; /* 512 to 32768, a power of two; 0: 512 */
+	uint32_t type;         /* 12, 16, 32; 0: chosen */
+	uint32_t cluster_sec;  /* 1 to 128, a power of two; 0: chosen */
+	uint32_t reserved_sec; /* exact; 0: chosen */
+	uint32_t n_fats;       /* 1 to 4; 0: 2 */
+	uint32_t root_entries; /* FAT12/16, at least; 0: chosen */
+	uint32_t heads, track_sec; /* 0: chosen */
+	bool is_geometry_exact; /* else track_sec is replaced where it does not divide the volume */
+	bool whole_tracks;     /* round the volume down to whole tracks */
+	bool fixed_disk;       /* no floppy disk, whatever its size */
+	bool has_backup_sec;   /* backup_sec was given; 0 there means none */
+	uint32_t backup_sec;
+	bool has_drive;
+	uint8_t drive;
+	uint8_t media;         /* F0h, F8h to FFh; 0: chosen */
+	uint32_t hidden_sec;
+	enum fat_layout_align align;
+	uint64_t align_bytes;  /* BOUNDARY, PHASE: any number above 0, a power of two or not */
+	uint64_t align_phase_bytes; /* where boundaries are: at this modulo align_bytes */
+	enum fat_layout_padding padding;
+};
+
+/* Each number of a plan. X(name, words) */
+#define FAT_LAYOUT_ITEMS(X)                                                                       \
+	X(TYPE, "FAT type")                                                                       \
+	X(SECTOR_BYTES, "bytes per sector")                                                       \
+	X(TOTAL_SEC, "sectors")                                                                   \
+	X(CLUSTER_SEC, "sectors per cluster")                                                     \
+	X(RESERVED_SEC, "reserved sectors")                                                       \
+	X(N_FATS, "FATs")                                                                         \
+	X(FAT_SEC, "sectors per FAT")                                                             \
+	X(ROOT_ENTRIES, "root directory entries")                                                 \
+	X(DATA_OFF, "first byte of the data area")                                                \
+	X(N_CLUS, "clusters")                                                                     \
+	X(MEDIA, "media byte")                                                                    \
+	X(DRIVE, "drive number")                                                                  \
+	X(TRACK_SEC, "sectors per track")                                                         \
+	X(HEADS, "heads")                                                                         \
+	X(HIDDEN_SEC, "hidden sectors")                                                           \
+	X(FSINFO_SEC, "FSInfo sector")                                                            \
+	X(BACKUP_SEC, "backup boot sector")
+
+enum fat_layout_item {
+#define FAT_LAYOUT_ITEM_ENUM(name, words) FAT_LAYOUT_##name,
+	FAT_LAYOUT_ITEMS(FAT_LAYOUT_ITEM_ENUM)
+#undef FAT_LAYOUT_ITEM_ENUM
+	FAT_LAYOUT_N_ITEMS
+};
+
+/* Why a number is what it is. X(name, words) */
+#define FAT_LAYOUT_REASONS(X)                                                                     \
+	X(GIVEN, "as asked for")                                                                  \
+	X(USUAL, "the usual value")                                                               \
+	X(ALL_SPACE, "all of the space")                                                          \
+	X(WHOLE_TRACKS, "whole tracks of the geometry that was given")                            \
+	X(LIMIT, "the most that the format can count")                                            \
+	X(FLOPPY, "a floppy disk of this size has it")                                            \
+	X(SIZE_TABLE, "usual for this size")                                                      \
+	X(LARGE, "512 MiB or more")                                                               \
+	X(MORE_CLUSTERS, "holds more clusters than the other types")                              \
+	X(CLUSTER_DECIDES, "the cluster size that was given leaves this type")                    \
+	X(SMALL_VOLUME, "too small for FAT32")                                                    \
+	X(DOUBLED, "doubled until the clusters could be numbered")                                \
+	X(FIRMWARE, "smaller than usual, so that firmware sees FAT32")                            \
+	X(FITS, "follows from the other numbers")                                                 \
+	X(CLUSTER_ALIGNED, "whole clusters, so that the data area is aligned to them")            \
+	X(BOUNDARY, "padded: the data area begins on the boundary")                               \
+	X(PHASE, "padded: no cluster straddles a boundary")                                       \
+	X(DIVIDES, "divides the sectors, which keeps mtools content")                             \
+	X(IN_RESERVED, "where the reserved sectors have room")                                    \
+	X(NONE, "none on such a volume")
+
+enum fat_layout_reason {
+#define FAT_LAYOUT_REASON_ENUM(name, words) FAT_LAYOUT_BY_##name,
+	FAT_LAYOUT_REASONS(FAT_LAYOUT_REASON_ENUM)
+#undef FAT_LAYOUT_REASON_ENUM
+	FAT_LAYOUT_N_REASONS
+};
+
+/* Why there is no plan. */
+enum fat_layout_problem {
+	FAT_LAYOUT_OK = 0,
+	FAT_LAYOUT_BAD_REQUEST,    /* a value outside its range: the caller's fault */
+	FAT_LAYOUT_NO_FIT,         /* no cluster size makes the type and the size fit */
+	FAT_LAYOUT_NO_FIT_CLUSTER, /* the cluster size that was given does not */
+	FAT_LAYOUT_TOO_FEW,        /* less than 32 KiB left behind the metadata */
+	FAT_LAYOUT_RESERVED_32,    /* FAT32 needs 2 reserved sectors */
+	FAT_LAYOUT_BACKUP_FSINFO,  /* the backup boot sector lies on FSInfo (or on the boot sector) */
+	FAT_LAYOUT_BACKUP_OUTSIDE, /* ... or behind the reserved sectors */
+	FAT_LAYOUT_ALIGN_FAR,      /* padding cannot reach the boundary; see better_start_off */
+};
+
+struct fat_layout {
+	enum fat_layout_problem problem;
+	struct fat_geometry geometry;
+	uint32_t heads, track_sec;
+	uint32_t hidden_sec;
+	uint8_t drive;
+	uint64_t start_off; /* of the request */
+	enum fat_layout_reason why[FAT_LAYOUT_N_ITEMS];
+	bool is_cut;          /* there is more space than the format can count */
+	bool is_small_32;     /* FAT32 with so few clusters that firmware takes it for FAT16 */
+	uint64_t firmware_bytes; /* is_small_32: the smallest volume that is none, at this cluster size */
+	uint64_t better_start_off; /* ALIGN_FAR: where the volume should begin instead */
+};
+
+/*
+ * Plans. FAT_OK, or FAT_ERR_ARGUMENT with layout->problem saying why; then the numbers that were
+ * found so far stand in layout and nothing may be made of them. Cost: some hundred steps. Pure.
+ */
+enum fat_status fat_layout_plan(const struct fat_layout_request *request,
+				struct fat_layout *layout);
+
+/* A number of the plan. */
+uint64_t fat_layout_value(const struct fat_layout *layout, enum fat_layout_item item);
+
+/* "sectors per cluster", "as asked for"; "" for what is none. */
+const char *fat_layout_item_text(enum fat_layout_item item);
+const char *fat_layout_reason_text(enum fat_layout_reason reason);
+
+/* One sentence without a full stop; "" for FAT_LAYOUT_OK. */
+const char *fat_layout_problem_text(enum fat_layout_problem problem);
+
 /* ---- experimental: undo -------------------------------------------------------------------- */
 
 /*
