@@ -95,4 +95,11 @@ void cli_catch_signals(void);
 /* The signal that came, or 0. */
 int cli_signal(void);
 
+/*
+ * The store for fat_undo_create(): a new file, mode 0600, refused on the device at device_path, its
+ * name synced. false after a line on stderr. *store is the caller's.
+ */
+bool cli_create_undo_store(const struct cli_program *program, const char *path,
+			   const char *device_path, struct fat_dev **store);
+
 #endif
