@@ -398,6 +398,193 @@ enum fat_entry_kind fat_entry_classify(enum fat_type type, uint32_t value, uint3
 uint32_t fat_entry_clean_bit(enum fat_type type);
 uint32_t fat_entry_no_error_bit(enum fat_type type);
 
+/* ---- stable: directory slots --------------------------------------------------------------- */
+
+#define FAT_SLOT_BYTES	      32u
+#define FAT_SLOT_DELETED_MARK 0xE5u /* first byte of a deleted slot; 05h stands for it in a name */
+#define FAT_SHORT_BYTES	      11u
+#define FAT_LONG_SLOT_UNITS   13u
+#define FAT_LONG_SLOTS	      20u /* of one name, at most */
+#define FAT_NAME_UNITS	      255u
+#define FAT_NAME_BYTES	      (3 * FAT_NAME_UNITS + 1) /* the same as UTF-8 with its end */
+#define FAT_MAX_DIR_SLOTS     65536u
+
+enum fat_attr {
+	FAT_ATTR_READ_ONLY = 0x01,
+	FAT_ATTR_HIDDEN = 0x02,
+	FAT_ATTR_SYSTEM = 0x04,
+	FAT_ATTR_VOLUME = 0x08,
+	FAT_ATTR_DIRECTORY = 0x10,
+	FAT_ATTR_ARCHIVE = 0x20,
+	FAT_ATTR_LONG = 0x0F,
+	FAT_ATTR_KNOWN = 0x3F,
+};
+
+enum fat_slot_kind {
+	FAT_SLOT_END,	  /* this one and all behind it are unused */
+	FAT_SLOT_DELETED,
+	FAT_SLOT_LONG,	  /* a part of a long name */
+	FAT_SLOT_LABEL,
+	FAT_SLOT_DOT,	  /* named "." */
+	FAT_SLOT_DOTDOT,
+	FAT_SLOT_FILE,
+	FAT_SLOT_DIRECTORY,
+};
+
+/* What drivers take a slot for. Pure. [FATSPEC 6] */
+enum fat_slot_kind fat_slot_classify(const uint8_t slot[FAT_SLOT_BYTES]);
+
+struct fat_dirent {
+	uint8_t name[FAT_SHORT_BYTES];
+	uint8_t attr;
+	uint8_t name_case;   /* bit 3: base in lower case, bit 4: extension */
+	uint8_t create_fine; /* hundredths of a second, 0 to 199 */
+	uint16_t create_time, create_date;
+	uint16_t access_date;
+	uint16_t write_time, write_date;
+	uint32_t start_clus; /* FAT12/16: the low 16 bits; the other two bytes are not touched */
+	uint32_t size_bytes;
+};
+
+#define FAT_CASE_LOWER_BASE 0x08u
+#define FAT_CASE_LOWER_EXT  0x10u
+
+void fat_dirent_decode(const uint8_t slot[FAT_SLOT_BYTES], enum fat_type type,
+		       struct fat_dirent *dirent);
+void fat_dirent_encode(const struct fat_dirent *dirent, enum fat_type type,
+		       uint8_t slot[FAT_SLOT_BYTES]);
+
+/* A slot that holds 13 UTF-16 units of a long name [FATSPEC 7]. */
+struct fat_long_slot {
+	uint8_t order; /* 1 is nearest to the short entry; the farthest has bit 6 set */
+	uint8_t attr;
+	uint8_t type;
+	uint8_t checksum;
+	uint16_t start_clus;
+	uint16_t unit[FAT_LONG_SLOT_UNITS];
+};
+
+#define FAT_LONG_LAST 0x40u
+
+void fat_long_slot_decode(const uint8_t slot[FAT_SLOT_BYTES], struct fat_long_slot *part);
+void fat_long_slot_encode(const struct fat_long_slot *part, uint8_t slot[FAT_SLOT_BYTES]);
+
+struct fat_datetime {
+	uint16_t year; /* 1980 to 2107 */
+	uint8_t month, day, hour, minute, second, hundredths;
+};
+
+/* false, and nothing set, where FAT cannot tell that time. */
+bool fat_datetime_encode(const struct fat_datetime *at, uint16_t *date, uint16_t *time,
+			 uint8_t *fine);
+void fat_datetime_decode(uint16_t date, uint16_t time, uint8_t fine, struct fat_datetime *at);
+/* 0 is no date (but the way to say "not recorded"). A day that its month lacks is let pass. */
+bool fat_date_is_valid(uint16_t date);
+bool fat_time_is_valid(uint16_t time);
+
+/* ---- stable: code pages -------------------------------------------------------------------- */
+
+#define FAT_CODEPAGE_DEFAULT 850u
+#define FAT_CODEPAGE_LEAD    0xFFFFu /* in unicode[]: first byte of a pair, or no character */
+#define FAT_CHAR_UNKNOWN     0xFFFDu
+
+struct fat_codepage {
+	unsigned number;
+	uint16_t unicode[128]; /* of bytes 80h to FFh */
+};
+
+/* 437 and 850 always; others as the system's iconv knows them, else FAT_ERR_ARGUMENT. */
+enum fat_status fat_codepage_init(struct fat_codepage *page, unsigned number);
+
+/*
+ * The character at bytes (n_bytes > 0 of them): its code point, FAT_CHAR_UNKNOWN where there is
+ * none; *used is 1, or 2 for a pair.
+ */
+uint32_t fat_codepage_decode(const struct fat_codepage *page, const uint8_t *bytes, size_t n_bytes,
+			     size_t *used);
+
+/* Code point c as 1 or 2 bytes; 0 if the page lacks it. */
+size_t fat_codepage_encode(const struct fat_codepage *page, uint32_t c, uint8_t bytes[2]);
+
+/* ---- stable: names ------------------------------------------------------------------------- */
+
+/* The capital of a UTF-16 unit, one to one; the unit itself where there is none. Pure. */
+uint16_t fat_unit_upcase(uint16_t unit);
+
+/*
+ * UTF-16 to UTF-8: as much as fits with an end mark; halves of surrogate pairs become U+FFFD.
+ * Returns the bytes without the end mark.
+ */
+size_t fat_units_to_utf8(const uint16_t *units, size_t n_units, char *text, size_t text_bytes);
+/* UTF-8 to UTF-16. false: not valid UTF-8, or more than max_units. */
+bool fat_units_from_utf8(const char *text, uint16_t *units, size_t max_units, size_t *n_units);
+
+/* Of the name in capitals, so that names that drivers take for the same are the same number. */
+uint64_t fat_units_hash(const uint16_t *units, size_t n_units);
+bool fat_units_same(const uint16_t *a, size_t n_a, const uint16_t *b, size_t n_b);
+
+/* What is wrong with the 11 bytes of a short name. */
+enum fat_short_flaw {
+	FAT_SHORT_CONTROL = 1,	/* bytes that no driver can address, or a blank first */
+	FAT_SHORT_RESERVED = 2, /* + , . ; = [ ]: forbidden, but taken by all drivers */
+	FAT_SHORT_LOWER = 4,	/* small letters */
+};
+unsigned fat_short_check(const uint8_t name[FAT_SHORT_BYTES]);
+
+/* "NAME.EXT" as shown, into units (13 have room); returns how many. */
+size_t fat_short_to_units(const uint8_t name[FAT_SHORT_BYTES], uint8_t name_case,
+			  const struct fat_codepage *page, uint16_t units[13]);
+/* The same as UTF-8. */
+void fat_short_to_utf8(const uint8_t name[FAT_SHORT_BYTES], uint8_t name_case,
+		       const struct fat_codepage *page, char *text, size_t text_bytes);
+/* "name.ext" (UTF-8) to 11 bytes in capitals; false if it is no short name. */
+bool fat_short_from_utf8(const char *text, const struct fat_codepage *page,
+			 uint8_t name[FAT_SHORT_BYTES]);
+
+/* Ties a long name's slots to their short entry [FATSPEC 7.2]. */
+uint8_t fat_short_checksum(const uint8_t name[FAT_SHORT_BYTES]);
+
+struct fat_long_name {
+	size_t n_units;
+	uint16_t unit[FAT_LONG_SLOTS * FAT_LONG_SLOT_UNITS];
+};
+
+enum fat_long_verdict {
+	FAT_LONG_OK,
+	FAT_LONG_ORDER,	   /* numbers out of order, first or last part missing */
+	FAT_LONG_CHECKSUM, /* belongs to another short name */
+	FAT_LONG_LENGTH,   /* empty, or more than 255 units */
+	FAT_LONG_CHARS,	   /* control characters or a slash: no driver can use it */
+};
+
+enum fat_long_flaw {
+	FAT_LONG_PADDING = 1,	/* not ended with 0 and filled with FFFFh as it should be */
+	FAT_LONG_TYPE = 2,	/* type or cluster fields set */
+	FAT_LONG_FORBIDDEN = 4, /* " * : < > ? \ | */
+	FAT_LONG_TRAILING = 8,	/* ends in a dot or blank */
+};
+
+/*
+ * Puts together the n_slots slots (in disk order) before the short entry `name`. The verdict says
+ * whether drivers use the long name; *flaws (enum fat_long_flaw) what they put up with. *longname is
+ * set whenever n_slots is 1 to 20, so that a bad set can be looked at. Pure.
+ */
+enum fat_long_verdict fat_long_assemble(const uint8_t (*slots)[FAT_SLOT_BYTES], size_t n_slots,
+					const uint8_t name[FAT_SHORT_BYTES],
+					struct fat_long_name *longname, unsigned *flaws);
+
+/* The slots for a long name (1 to 255 units) in disk order; returns how many, at most 20. */
+size_t fat_long_split(const uint16_t *units, size_t n_units, const uint8_t name[FAT_SHORT_BYTES],
+		      uint8_t slots[FAT_LONG_SLOTS][FAT_SLOT_BYTES]);
+
+/*
+ * The short name for a long one [FATSPEC 7.3]: with tail 0 the name itself, cut to 8.3; else with
+ * "~tail". Returns true if tail 0 lost nothing but letter case, so that no tail is needed; the
+ * caller sees to it that it is the only one in its directory.
+ */
+bool fat_short_alias(const uint16_t *units, size_t n_units, uint32_t tail,
+		     const struct fat_codepage *page, uint8_t name[FAT_SHORT_BYTES]);
+
 /* ---- stable: planning a volume ------------------------------------------------------------- */
 
 /*
