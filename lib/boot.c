@@ -37,7 +37,14 @@ enum boot_off {
 	OFF_SIGNATURE = 510,
 };
 
-enum tail_off { TAIL_DRIVE = 0, TAIL_STATE = 1, TAIL_SIG = 2, TAIL_ID = 3, TAIL_LABEL = 7, TAIL_TYPE = 18 };
+enum tail_off {
+	TAIL_DRIVE = 0,
+	TAIL_STATE = 1,
+	TAIL_SIG = 2,
+	TAIL_ID = 3,
+	TAIL_LABEL = 7,
+	TAIL_TYPE = 18,
+};
 
 bool fat_boot_is_fat32_layout(const struct fat_boot *boot)
 {

@@ -311,7 +311,7 @@ struct fat_boot_report {
 void fat_boot_check(const struct fat_boot *boot, uint64_t device_bytes,
 		    struct fat_boot_report *report);
 
-/* A volume's layout in host terms; what offsets are computed from. Counts from the volume's start. */
+/* A volume's layout in host terms; what offsets are computed from, counted from its start. */
 struct fat_geometry {
 	enum fat_type type;
 	uint32_t sector_bytes;
@@ -333,7 +333,7 @@ struct fat_geometry {
 };
 
 /*
- * The layout that a boot sector describes; its type by the rules of [FATSPEC 3.5] and [LINUX]: FAT32
+ * The layout that a boot sector describes; its type by rule of [FATSPEC 3.5] and [LINUX]: FAT32
  * if the 16-bit FAT length is 0, else FAT12 up to 4084 clusters. FAT_ERR_FORMAT, and *geometry
  * untouched, where a fatal deviation leaves none. Pointers that make no sense become 0. Pure.
  */
@@ -783,7 +783,7 @@ enum fat_undo_verdict {
 	FAT_UNDO_VERSION,    /* of a version we do not know */
 	FAT_UNDO_CORRUPT,    /* a record that was flushed does not verify */
 	FAT_UNDO_OTHER_SIZE, /* the device has another size */
-	FAT_UNDO_OTHER_DATA, /* the device would not become what it was: another one, or changed since */
+	FAT_UNDO_OTHER_DATA, /* the device would not become what it was: another, or changed */
 };
 
 /* What an undo file holds, after everything in it was verified. */

@@ -30,9 +30,9 @@ struct cli_option {
 };
 
 struct cli_program {
-	const char *name;            /* "mkfs.fat" */
-	const char *synopsis;        /* "[OPTIONS] DEVICE [BLOCK-COUNT]" */
-	const char *purpose;         /* one line */
+	const char *name;     /* "mkfs.fat" */
+	const char *synopsis; /* "[OPTIONS] DEVICE [BLOCK-COUNT]" */
+	const char *purpose;  /* one line */
 	const struct cli_option *options;
 	size_t n_options;
 };
@@ -78,7 +78,7 @@ void cli_put_text(FILE *out, const char *text);
  */
 bool cli_parse_u64(const char *text, int base, uint64_t min, uint64_t max, uint64_t *value);
 
-/* A byte count with k, m, g, t (1024) or nothing behind it; "KiB", "MB" and the like are taken too. */
+/* A byte count with k, m, g, t (of 1024) or nothing behind it; "KiB", "MB" are taken too. */
 bool cli_parse_size(const char *text, uint64_t *bytes);
 
 /* "--stats": requests, bytes, read-ahead, flushes, errors of the base of dev, and peak memory. */

@@ -11,10 +11,9 @@
 /* Bidirectional controls, separators and other code points that change how a line looks. */
 static bool is_unsafe(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C ||
-	       (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
-	       (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) ||
-	       (c >= 0xE0000 && c <= 0xE0FFF);
+	return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || (c >= 0x200B && c <= 0x200F) ||
+	       (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||
+	       (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE0FFF);
 }
 
 static uint32_t smallest_of_length(size_t length)
@@ -24,12 +23,21 @@ static uint32_t smallest_of_length(size_t length)
 	return smallest[length];
 }
 
+/* As the first byte announces it; 0: it begins no sequence. */
+static size_t announced_length(uint8_t lead)
+{
+	if (lead < 0x80)
+		return 1;
+	if (lead < 0xC0 || lead >= 0xF8)
+		return 0;
+	return lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+}
+
 /* Length of the valid UTF-8 sequence at s, its code point in *c; 0 if there is none. */
 static size_t decode_utf8(const char *s, uint32_t *c)
 {
 	uint8_t lead = (uint8_t)s[0];
-	size_t length = lead < 0x80 ? 1 : lead < 0xC0 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 :
-			lead < 0xF8 ? 4 : 0;
+	size_t length = announced_length(lead);
 
 	if (length == 0)
 		return 0;
@@ -79,8 +87,8 @@ void cli_error(const struct cli_program *program, const char *format, ...)
 void cli_device_error(const struct cli_program *program, const char *path,
 		      const struct fat_error *error)
 {
-	const char *why = error->sys_errno ? strerror(error->sys_errno) :
-					     fat_status_text(error->status);
+	const char *why =
+		error->sys_errno ? strerror(error->sys_errno) : fat_status_text(error->status);
 	const char *action = error->action ? error->action : "use it";
 
 	if (error->len_bytes)

@@ -69,8 +69,8 @@ static void print_option(const struct cli_option *option, FILE *out)
 	else
 		n += snprintf(left, sizeof left, "   ");
 	if (option->name)
-		n += snprintf(left + n, sizeof left - (size_t)n, "%s--%s", option->letter ? ", " : " ",
-			      option->name);
+		n += snprintf(left + n, sizeof left - (size_t)n, "%s--%s",
+			      option->letter ? ", " : " ", option->name);
 	if (*value && optional)
 		snprintf(left + n, sizeof left - (size_t)n, "[=%s", value + 1);
 	else if (*value)

@@ -66,7 +66,7 @@ enum host_use_kind {
 
 struct host_use {
 	enum host_use_kind kind;
-	char device[HOST_NAME_BYTES]; /* which device is in use ("sdb1"); empty: the target itself */
+	char device[HOST_NAME_BYTES]; /* the one in use, "sdb1"; empty: the target itself */
 	char by[HOST_TEXT_BYTES];     /* the mount point; the holder's name; the loop device's */
 };
 
@@ -103,23 +103,23 @@ enum host_answer host_on_system_disk(const struct host_roots *roots,
 struct host_topology {
 	char name[HOST_NAME_BYTES]; /* "sdb1"; empty: sysfs has no such device, nothing is known */
 	char disk[HOST_NAME_BYTES]; /* the whole disk: "sdb" */
-	char driver[HOST_NAME_BYTES]; /* first of "loop", "dm", "nvme", "mmc", "usb", "virtio", "ata" */
+	char driver[HOST_NAME_BYTES]; /* "loop" "dm" "nvme" "mmc" "usb" "virtio" "ata" or empty */
 	bool is_partition;
-	uint64_t size_bytes;      /* of the target's device */
-	uint64_t disk_bytes;      /* of the whole disk */
+	uint64_t size_bytes;       /* of the target's device */
+	uint64_t disk_bytes;       /* of the whole disk */
 	uint64_t part_start_bytes; /* of a partition, from the start of the whole disk */
-	int64_t alignment_off;    /* to the next natural boundary; -1: the kernel calls it misaligned */
+	int64_t alignment_off;     /* to the next natural boundary; -1: misaligned */
 	uint32_t logical_block_bytes;
 	uint32_t physical_block_bytes;
 	uint32_t minimum_io_bytes;
-	uint32_t optimal_io_bytes; /* as the device says; USB bridges say nonsense */
+	uint32_t optimal_io_bytes;  /* as the device says; USB bridges say nonsense */
 	uint32_t max_request_bytes; /* the largest one the kernel sends */
 	uint32_t discard_granularity_bytes;
-	uint64_t discard_max_bytes; /* 0: takes no discards, or unknown */
+	uint64_t discard_max_bytes;  /* 0: takes no discards, or unknown */
 	enum host_answer rotational; /* USB sticks claim it often */
 	enum host_answer removable;
 	enum host_answer read_only;
-	enum host_answer write_cache; /* "write back": a flush has a meaning */
+	enum host_answer write_cache;       /* "write back": a flush has a meaning */
 	char backing_file[HOST_TEXT_BYTES]; /* of a loop device */
 };
 

@@ -137,8 +137,7 @@ static bool is_backed_by(const char *dir, const struct host_target *image)
 	struct stat st;
 
 	return host_attr_text(dir, "loop/backing_file", path, sizeof path) &&
-	       stat(path, &st) == 0 && st.st_dev == image->file_dev &&
-	       st.st_ino == image->file_ino;
+	       stat(path, &st) == 0 && st.st_dev == image->file_dev && st.st_ino == image->file_ino;
 }
 
 bool host_each_loop(const struct host_roots *roots, const struct host_target *image,
@@ -155,9 +154,8 @@ bool host_each_loop(const struct host_roots *roots, const struct host_target *im
 		char loop[HOST_PATH_BYTES];
 		dev_t number;
 
-		if (strncmp(entry->d_name, "loop", 4) == 0 &&
-		    host_join(loop, dir, entry->d_name) && is_backed_by(loop, image) &&
-		    host_attr_number(loop, "dev", &number))
+		if (strncmp(entry->d_name, "loop", 4) == 0 && host_join(loop, dir, entry->d_name) &&
+		    is_backed_by(loop, image) && host_attr_number(loop, "dev", &number))
 			done = visit(context, number, entry->d_name);
 	}
 	closedir(block);
@@ -211,15 +209,13 @@ enum host_answer host_mount_find(const struct host_roots *roots, const struct ho
 const char *host_use_text(const struct host_use *use, char *buf, size_t buf_bytes)
 {
 	static const char *const words[] = {
-		[HOST_USE_NONE] = "not in use",
-		[HOST_USE_LOOP] = "attached to loop device ",
-		[HOST_USE_HELD] = "held by ",
-		[HOST_USE_SWAP] = "used as swap space",
+		[HOST_USE_NONE] = "not in use",     [HOST_USE_LOOP] = "attached to loop device ",
+		[HOST_USE_HELD] = "held by ",       [HOST_USE_SWAP] = "used as swap space",
 		[HOST_USE_MOUNTED] = "mounted at ",
 	};
 	bool elsewhere = use->device[0] != '\0' && use->kind != HOST_USE_NONE;
 
-	snprintf(buf, buf_bytes, "%s%s%s%s%s", words[use->kind], use->by,
-		 elsewhere ? " (" : "", elsewhere ? use->device : "", elsewhere ? ")" : "");
+	snprintf(buf, buf_bytes, "%s%s%s%s%s", words[use->kind], use->by, elsewhere ? " (" : "",
+		 elsewhere ? use->device : "", elsewhere ? ")" : "");
 	return buf;
 }

@@ -29,8 +29,9 @@ enum host_answer host_number_mounted(const struct host_roots *roots, dev_t numbe
  * Calls visit for each partition that sysfs knows of the disk in dir, until it returns true.
  * Returns whether it did.
  */
-bool host_each_partition(const char *dir, bool (*visit)(void *context, dev_t number,
-							const char *name), void *context);
+bool host_each_partition(const char *dir,
+			 bool (*visit)(void *context, dev_t number, const char *name),
+			 void *context);
 
 /* Calls visit for each loop device that has the image as its backing file, in the same way. */
 bool host_each_loop(const struct host_roots *roots, const struct host_target *image,

@@ -14,9 +14,9 @@ int host_target_init(struct host_target *target, const char *path)
 	*target = (struct host_target){ .path = path };
 	if (stat(path, &st) != 0)
 		return errno;
-	target->kind = S_ISREG(st.st_mode) ? HOST_FILE :
-		       S_ISBLK(st.st_mode) ? HOST_BLOCK :
-					     HOST_OTHER;
+	target->kind = S_ISREG(st.st_mode)   ? HOST_FILE
+		       : S_ISBLK(st.st_mode) ? HOST_BLOCK
+					     : HOST_OTHER;
 	target->number = target->kind == HOST_BLOCK ? st.st_rdev : st.st_dev;
 	target->file_dev = st.st_dev;
 	target->file_ino = st.st_ino;

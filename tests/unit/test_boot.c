@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* boot, geometry, fsinfo: fields, deviations, offsets. Each field is given each kind of wrong value. */
+/* boot, geometry, fsinfo: fields, deviations, offsets. Each field gets each kind of wrong value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dev_file: transfers that are cut short, interrupted or fail at the n-th call; holes; offsets above
- * 4 GiB; what may be opened how.
+ * dev_file: transfers that are cut short, interrupted or fail at the n-th call; holes; offsets
+ * above 4 GiB; what may be opened how.
  */
 #include "unit.h"
 
@@ -61,11 +61,11 @@ static uint64_t allocated_bytes(const char *path)
 /* ---- calls that misbehave ------------------------------------------------------------------ */
 
 static struct {
-	size_t most_bytes;      /* a transfer is cut to that; 0: not */
-	unsigned n_calls;       /* so far */
+	size_t most_bytes;       /* a transfer is cut to that; 0: not */
+	unsigned n_calls;        /* so far */
 	unsigned interrupt_each; /* every n-th call is interrupted; 0: none */
-	unsigned fail_at;       /* this call fails; 0: none */
-	unsigned stop_at;       /* from this call on 0 is returned */
+	unsigned fail_at;        /* this call fails; 0: none */
+	unsigned stop_at;        /* from this call on 0 is returned */
 	int with_errno;
 } bad;
 
@@ -169,8 +169,8 @@ static void the_nth_call_that_fails_is_reported(void **state)
 			bad.most_bytes = 100;
 			bad.fail_at = n;
 			bad.with_errno = EIO;
-			status = writing ? fat_dev_write(dev, 64, buf, sizeof buf) :
-					   fat_dev_read(dev, 64, buf, sizeof buf);
+			status = writing ? fat_dev_write(dev, 64, buf, sizeof buf)
+					 : fat_dev_read(dev, 64, buf, sizeof buf);
 			assert_int_equal(status, FAT_ERR_IO);
 			assert_int_equal(dev->error.status, FAT_ERR_IO);
 			assert_int_equal(dev->error.sys_errno, EIO);

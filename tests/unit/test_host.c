@@ -103,7 +103,8 @@ static int tear_down(void **state)
 
 static struct host_target block(unsigned major_no, unsigned minor_no)
 {
-	return (struct host_target){ .path = "/dev/x", .kind = HOST_BLOCK,
+	return (struct host_target){ .path = "/dev/x",
+				     .kind = HOST_BLOCK,
 				     .number = makedev(major_no, minor_no) };
 }
 
@@ -154,7 +155,8 @@ static void odd_lines_of_mounts_are_passed_over(void **state)
 	struct host_use use;
 
 	(void)state;
-	set_mounts("\n30\n30 22\n30 22 8:17\n30 22 x:y / /mnt rw - vfat s rw\n30 22 8:17 / /mnt rw");
+	set_mounts("\n30\n30 22\n30 22 8:17\n30 22 x:y / /mnt rw - vfat s rw\n"
+		   "30 22 8:17 / /mnt rw");
 	assert_int_equal(host_mount_find(&roots, &target, &use), HOST_NO);
 	set_mounts("30 22 8:17 / /mnt rw -\nx\n31 22 8:17 / /mnt2 rw - vfat");
 	assert_int_equal(host_use_find(&roots, &target, &use), HOST_YES);
@@ -359,7 +361,7 @@ static void a_cards_own_word_on_its_units(void **state)
 	(void)state;
 	assert_int_equal(host_flash_read(&roots, &card, &flash), HOST_YES);
 	assert_int_equal(flash.preferred_erase_bytes, 4u << 20);
-	assert_int_equal(flash.au_bytes, 0); /* the kernel's number alone is no word of the card's */
+	assert_int_equal(flash.au_bytes, 0); /* the kernel's number is no word of the card's */
 	assert_int_equal(flash.manufacturer_id, 3);
 	assert_int_equal(flash.oem_id, 0x5344);
 	assert_string_equal(flash.name, "SL08G");

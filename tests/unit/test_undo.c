@@ -233,7 +233,7 @@ static void a_torn_tail_is_left_out(void **state)
 	before = copy_of(rig.medium);
 	some_run(rig.undo);
 	end = fat_undo_store_bytes(rig.undo);
-	assert_int_equal(fat_undo_save(rig.undo, 50000, 3000), FAT_OK); /* not flushed, not written */
+	assert_int_equal(fat_undo_save(rig.undo, 50000, 3000), FAT_OK); /* not flushed */
 	assert_int_equal(fat_dev_zero(rig.store, end + 512, 4096), FAT_OK);
 	assert_int_equal(fat_undo_verify(rig.store, &info, &verdict), FAT_OK);
 	assert_int_equal(verdict, FAT_UNDO_SOUND);

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# manual: each tool's manual page and its --help have the same options; built pages are in step.
+# --help is printed from the table that getopt's strings are made of, so all three agree.
+# shellcheck source=tests/lint/tap.inc
+. "$(dirname "$0")/tap.inc"
+
+# The options on lines of stdin: each -x and --name, one a line.
+options() { grep -oE '(^|[^A-Za-z0-9-])--?[A-Za-z0-9?][A-Za-z0-9-]*' | grep -oE -- '--?[A-Za-z0-9?][A-Za-z0-9-]*' |
+	grep -E '^(-[A-Za-z0-9?]|--[A-Za-z0-9][A-Za-z0-9-]+)$' | sort -u; }
+
+for tool in mkfs.fat fsck.fat fatlabel fatundo fatadvise; do
+	[ -x "$O/$tool" ] || continue
+	page=man/$tool.8.scd
+	if [ ! -e "$page" ]; then
+		echo "$page is not there" | check "$tool has a manual page"
+		continue
+	fi
+	# "  -n, --name NAME   what it does": only the part before the description
+	"$O/$tool" --help 2>&1 | sed -n 's/^ \{2,8\}\(-[^ ].*\)/\1/p' | sed 's/  .*//' | options >"$work/help"
+	# "*-n* _NAME_, *--name* _NAME_" at the start of a line
+	grep -E '^\*-' "$page" | tr -d '*_' | options >"$work/page"
+	[ -s "$work/help" ] || echo "--help lists no option" >"$work/help"
+	{
+		comm -23 "$work/help" "$work/page" | sed "s/^/not in $page: /"
+		comm -13 "$work/help" "$work/page" | sed "s/^/not in $tool --help: /"
+	} | check "$tool: manual page and --help have the same options"
+done
+
+for page in man/*.scd; do
+	[ -e "$page" ] || continue
+	built=man/built/$(basename "$page" .scd)
+	if [ ! -e "$built" ]; then
+		echo "$built is not there: make man" | check "$page has a built copy"
+	elif ! command -v scdoc >/dev/null; then
+		skip "$built is in step" "no scdoc here"
+	else
+		# the version of scdoc stands in a comment
+		SOURCE_DATE_EPOCH=1796000000 scdoc <"$page" 2>&1 | grep -v '^\.\\"' >"$work/new"
+		grep -v '^\.\\"' "$built" | diff - "$work/new" | check "$built is in step with $page"
+	fi
+done
+
+for page in man/built/*; do
+	[ -e "$page" ] || continue
+	[ -e "man/$(basename "$page").scd" ] || echo "$page has no source in man/"
+done | check "each built page has a source"
+done_testing
