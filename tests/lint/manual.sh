@@ -22,8 +22,8 @@ for tool in mkfs.fat fsck.fat fatlabel fatundo fatadvise; do
 	grep -E '^\*-' "$page" | tr -d '*_' | options >"$work/page"
 	[ -s "$work/help" ] || echo "--help lists no option" >"$work/help"
 	{
-		comm -23 "$work/help" "$work/page" | sed "s/^/not in $page: /"
-		comm -13 "$work/help" "$work/page" | sed "s/^/not in $tool --help: /"
+		comm -23 "$work/help" "$work/page" | sed "s|^|not in $page: |"
+		comm -13 "$work/help" "$work/page" | sed "s|^|not in $tool --help: |"
 	} | check "$tool: manual page and --help have the same options"
 done
 
