@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # fatundo: options, refusals. What it restores is tested with mkfs.fat --undo and fsck.fat --undo.
 
 bats_require_minimum_version 1.5.0

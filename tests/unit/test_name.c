@@ -206,7 +206,8 @@ static void utf_conversions(void **state)
 	assert_int_equal(fat_units_to_utf8(units, 7, text, 4), 3);
 	assert_true(fat_units_same((const uint16_t *)u"\u00e4B", 2, (const uint16_t *)u"\u00c4b", 2));
 	assert_false(fat_units_same((const uint16_t *)u"a", 1, (const uint16_t *)u"ab", 2));
-	assert_true(fat_units_hash((const uint16_t *)u"\u00e4B", 2) == fat_units_hash((const uint16_t *)u"\u00c4b", 2));
+	assert_true(fat_units_hash((const uint16_t *)u"\u00e4B", 2) ==
+		    fat_units_hash((const uint16_t *)u"\u00c4b", 2));
 }
 
 static int setup(void **state)
