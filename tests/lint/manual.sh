@@ -41,6 +41,15 @@ for page in man/*.scd; do
 	fi
 done
 
+# What is committed is what a machine without scdoc installs.
+if git rev-parse --git-dir >/dev/null 2>&1; then
+	for page in $(git ls-files 'man/*.scd'); do
+		[ -z "$(git status --porcelain -- "$page")" ] || continue # being worked on
+		git status --porcelain -- "man/built/$(basename "$page" .scd)" |
+			sed 's/^...\(.*\)/\1 is to be committed with its source/'
+	done | check "built pages are committed"
+fi
+
 for page in man/built/*; do
 	[ -e "$page" ] || continue
 	[ -e "man/$(basename "$page").scd" ] || echo "$page has no source in man/"
