@@ -813,6 +813,71 @@ enum fat_status fat_undo_match(struct fat_dev *store, struct fat_dev *dev,
  */
 enum fat_status fat_undo_rollback(struct fat_dev *store, struct fat_dev *dev);
 
+/* ---- experimental: staged edits ------------------------------------------------------------ */
+
+/*
+ * dev_txn: an overlay that holds edits back until they are committed, stage by stage, a flush after
+ * each. Reads through it see all edits, later stages over earlier ones whatever the order of calls.
+ * Nothing passes to the layer below before fat_txn_commit(), so edits are welcome over a read-only
+ * device too: that shows what a repair would do.
+ *
+ * The stages are those of a repair, in the order in which a power cut between them does no harm.
+ */
+enum fat_stage {
+	FAT_STAGE_MARK,	   /* the dirty flag */
+	FAT_STAGE_PREPARE, /* content of, and entries for, clusters that nothing refers to yet */
+	FAT_STAGE_DETACH,  /* references removed; in-place fixes within one sector */
+	FAT_STAGE_ATTACH,  /* references added */
+	FAT_STAGE_RELEASE, /* unreferenced clusters become free */
+	FAT_STAGE_MIRROR,  /* other FAT copies, backup boot sector, damaged evidence */
+	FAT_STAGE_SUMMARY, /* FSInfo */
+	FAT_STAGE_CLEAN,   /* the dirty flag again */
+	FAT_N_STAGES
+};
+
+/*
+ * Puts the overlay on below and takes it over (not on failure: FAT_ERR_MEMORY). sector_bytes: what
+ * is written whole, a power of two >= 512. max_bytes: of memory for edits; beyond it an edit gives
+ * FAT_ERR_MEMORY and nothing is lost: the edits so far stay.
+ */
+enum fat_status fat_txn_open(struct fat_dev *below, uint32_t sector_bytes, uint64_t max_bytes,
+			     struct fat_dev **dev);
+
+/* Where fat_dev_write() on the overlay goes from now on. At first FAT_STAGE_PREPARE. */
+void fat_txn_set_stage(struct fat_dev *txn, enum fat_stage stage);
+
+/* An edit of some bytes. O(1) a sector. */
+enum fat_status fat_txn_write(struct fat_dev *txn, enum fat_stage stage, uint64_t off,
+			      const void *buf, size_t len_bytes);
+
+/*
+ * Whole ranges by name, not by content: a FAT of a gigabyte is mirrored with one edit. A copy takes
+ * what the source is before this stage; edits of the same stage lie over ranges. Offsets and length
+ * in whole sectors; ranges of one stage must not overlap, nor a source with a destination of the
+ * same stage: FAT_ERR_ARGUMENT. O(log n) where destinations rise, else O(n).
+ */
+enum fat_status fat_txn_zero(struct fat_dev *txn, enum fat_stage stage, uint64_t off,
+			     uint64_t len_bytes);
+enum fat_status fat_txn_copy(struct fat_dev *txn, enum fat_stage stage, uint64_t off,
+			     uint64_t source_off, uint64_t len_bytes);
+
+/* Whether a stage holds edits; FAT_N_STAGES: any stage. */
+bool fat_txn_has_edits(const struct fat_dev *txn, enum fat_stage stage);
+
+/* Memory that edits take now. */
+uint64_t fat_txn_used_bytes(const struct fat_dev *txn);
+
+/*
+ * Sends the stages down in order, sorted by offset within each, with a flush behind each that is
+ * not empty; where undo is not NULL it is a layer of this stack, and a stage's ranges are saved in
+ * it before the stage goes down. Stops at the first error: the stages before it are on the medium,
+ * txn->error has the detail, *stage (may be NULL) the stage. On success the overlay is empty.
+ */
+enum fat_status fat_txn_commit(struct fat_dev *txn, struct fat_dev *undo, enum fat_stage *stage);
+
+/* Forgets all edits. */
+void fat_txn_rollback(struct fat_dev *txn);
+
 #ifdef __cplusplus
 }
 #endif
