@@ -114,21 +114,30 @@ ALIASES_mkfs.fat := mkdosfs mkfs.msdos mkfs.vfat
 ALIASES_fsck.fat := dosfsck fsck.msdos fsck.vfat
 ALIASES_fatlabel := dosfslabel
 
+# Everything that is installed, as paths without DESTDIR.
+INSTALLED = $(foreach t,$(TOOLS),$(addprefix $(SBINDIR)/,$(t) $(ALIASES_$(t)))) \
+	$(foreach p,$(notdir $(MAN_PAGES)),$(MANDIR)/man$(lastword $(subst ., ,$(p)))/$(p)) \
+	$(foreach t,$(TOOLS),$(addprefix $(MANDIR)/man8/,$(ALIASES_$(t):%=%.8)))
+DOCS := README.md LICENSE CHANGELOG.md
+
+# The files of a package are its own: with PREFIX=/usr the system's dosfstools must go first.
 .PHONY: install uninstall
 install: $(BINARIES) man
-	$(Q)$(INSTALL) -d $(DESTDIR)$(SBINDIR) $(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(DOCDIR)
+	$(Q)[ -n "$(DESTDIR)" ] || ! command -v dpkg >/dev/null || \
+		! dpkg -S $(SBINDIR)/mkfs.fat >/dev/null 2>&1 || { \
+		echo "make: $(SBINDIR)/mkfs.fat belongs to a Debian package: remove that first," \
+			"or install to another PREFIX" >&2; exit 1; }
+	$(Q)$(INSTALL) -d $(sort $(dir $(addprefix $(DESTDIR),$(INSTALLED)))) $(DESTDIR)$(DOCDIR)
 	$(Q)$(INSTALL) -m 755 $(BINARIES) $(DESTDIR)$(SBINDIR)
-	$(Q)$(foreach t,$(TOOLS),$(foreach a,$(ALIASES_$(t)),ln -sf $(t) $(DESTDIR)$(SBINDIR)/$(a) &&)) true
-	$(Q)for p in $(MAN_PAGES); do s=$${p##*.}; $(INSTALL) -d $(DESTDIR)$(MANDIR)/man$$s && \
-		$(INSTALL) -m 644 $$p $(DESTDIR)$(MANDIR)/man$$s || exit 1; done
-	$(Q)$(foreach t,$(TOOLS),$(foreach a,$(ALIASES_$(t)),ln -sf $(t).8 $(DESTDIR)$(MANDIR)/man8/$(a).8 &&)) true
-	$(Q)$(INSTALL) -m 644 README.md LICENSE CHANGELOG.md $(DESTDIR)$(DOCDIR)
+	$(Q)$(foreach p,$(MAN_PAGES),$(INSTALL) -m 644 $(p) \
+		$(DESTDIR)$(MANDIR)/man$(lastword $(subst ., ,$(p))) &&) true
+	$(Q)$(foreach t,$(TOOLS),$(foreach a,$(ALIASES_$(t)),ln -sf $(t) $(DESTDIR)$(SBINDIR)/$(a) && \
+		ln -sf $(t).8 $(DESTDIR)$(MANDIR)/man8/$(a).8 &&)) true
+	$(Q)$(INSTALL) -m 644 $(DOCS) $(DESTDIR)$(DOCDIR)
 
 uninstall:
-	$(Q)rm -f $(foreach t,$(TOOLS),$(DESTDIR)$(SBINDIR)/$(t) $(foreach a,$(ALIASES_$(t)),$(DESTDIR)$(SBINDIR)/$(a) $(DESTDIR)$(MANDIR)/man8/$(a).8))
-	$(Q)for p in $(notdir $(MAN_PAGES)); do rm -f $(DESTDIR)$(MANDIR)/man$${p##*.}/$$p; done
-	$(Q)rm -f $(addprefix $(DESTDIR)$(DOCDIR)/,README.md LICENSE CHANGELOG.md)
-	$(Q)-rmdir -p --ignore-fail-on-non-empty $(DESTDIR)$(SBINDIR) $(DESTDIR)$(MANDIR)/man? $(DESTDIR)$(DOCDIR) 2>/dev/null
+	$(Q)rm -f $(addprefix $(DESTDIR),$(INSTALLED)) $(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCS))
+	$(Q)[ ! -d $(DESTDIR)$(DOCDIR) ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(DOCDIR)
 
 # One entry a source file, for clangd and clang-tidy.
 ALL_SRC := $(wildcard lib/*.c lib/cli/*.c lib/host/*.c mkfs/*.c fsck/*.c label/*.c advisor/*.c \
@@ -138,14 +147,24 @@ compile_commands.json: Makefile $(ALL_SRC)
 		printf '%s{"directory":"%s","file":"%s","command":"%s -c %s"}' "$$s" "$(CURDIR)" "$$f" \
 		"$(CC) $(subst ",\\\",$(CPPFLAGS) $(HOST_CPPFLAGS) $(ALL_CFLAGS))" "$$f"; s=', '; done; echo; echo ']'; } > $@
 
+# As the tests do it: packages first, in a make of its own.
+.PHONY: demo run-demo
+demo:
+	$(Q)CC="$(CC)" tests/packages build
+	$(Q)$(MAKE) --no-print-directory run-demo
+run-demo: $(BINARIES)
+	$(Q)demo/demo.sh $(O)
+
 .PHONY: clean help
 clean:
 	rm -rf build compile_commands.json
 
 help:
 	@echo 'make                     build the tools into build/release'
-	@echo 'make demo                probe, format and check a scratch image; show a slow stick'
-	@echo 'make check               all tests that belong to every change (under two minutes)'
+	@echo 'make demo                measure, format and check a scratch image; show a slow stick'
+	@echo 'make check               the tests that belong to every change (under two minutes)'
+	@echo '  KINDS=unit T=FILE        one kind of them; one program or .bats file'
+	@echo 'make lint-deep           cppcheck and clang-tidy (minutes)'
 	@echo 'make install, uninstall  with DESTDIR, PREFIX, SBINDIR, MANDIR, DOCDIR'
 	@echo 'make man                 build the manual pages (needs scdoc)'
 	@echo 'make clean               remove what was built'

@@ -29,3 +29,13 @@ check test:
 run-tests: all $(TEST_BIN)
 	$(Q)O=$(O) CC="$(CC)" JOBS=$(JOBS) FATWISE_BIN="$(CURDIR)/$(O)" \
 		tests/run $(or $(T),$(TEST_BIN) $(SCRIPTS))
+
+# Slow, and no part of a change's duty.
+.PHONY: lint-deep
+lint-deep: compile_commands.json
+	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability,performance \
+		--inline-suppr --suppress=missingIncludeSystem -D_GNU_SOURCE $(HOST_CPPFLAGS) \
+		-Ilib -Ilib/cli -Ilib/host $(wildcard lib/*.c lib/*/*.c mkfs/*.c fsck/*.c label/*.c advisor/*.c)
+	$(Q)clang-tidy --quiet -p . --warnings-as-errors='*' \
+		--checks='-*,bugprone-*,clang-analyzer-*,cert-*,-bugprone-easily-swappable-parameters,-bugprone-narrowing-conversions,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-cert-err33-c,-bugprone-assignment-in-if-condition' \
+		$(wildcard lib/*.c lib/*/*.c mkfs/*.c fsck/*.c label/*.c advisor/*.c)
