@@ -123,10 +123,10 @@ DOCS := README.md LICENSE CHANGELOG.md
 # The files of a package are its own: with PREFIX=/usr the system's dosfstools must go first.
 .PHONY: install uninstall
 install: $(BINARIES) man
-	$(Q)[ -n "$(DESTDIR)" ] || ! command -v dpkg >/dev/null || \
-		! dpkg -S $(SBINDIR)/mkfs.fat >/dev/null 2>&1 || { \
-		echo "make: $(SBINDIR)/mkfs.fat belongs to a Debian package: remove that first," \
-			"or install to another PREFIX" >&2; exit 1; }
+	$(Q)[ -n "$(DESTDIR)" ] || for f in $(SBINDIR)/mkfs.fat $(SBINDIR:/usr/%=/%)/mkfs.fat; do \
+		if dpkg -S $$f >/dev/null 2>&1; then \
+			echo "make: $$f belongs to a Debian package: remove that first," \
+				"or install to another PREFIX" >&2; exit 1; fi; done
 	$(Q)$(INSTALL) -d $(sort $(dir $(addprefix $(DESTDIR),$(INSTALLED)))) $(DESTDIR)$(DOCDIR)
 	$(Q)$(INSTALL) -m 755 $(BINARIES) $(DESTDIR)$(SBINDIR)
 	$(Q)$(foreach p,$(MAN_PAGES),$(INSTALL) -m 644 $(p) \
