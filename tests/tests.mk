@@ -39,3 +39,13 @@ lint-deep: compile_commands.json
 	$(Q)clang-tidy --quiet -p . --warnings-as-errors='*' \
 		--checks='-*,bugprone-*,clang-analyzer-*,cert-*,-bugprone-easily-swappable-parameters,-bugprone-narrowing-conversions,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-cert-err33-c,-bugprone-assignment-in-if-condition' \
 		$(wildcard lib/*.c lib/*/*.c mkfs/*.c fsck/*.c label/*.c advisor/*.c)
+
+# Measurements against the peer, in one run; by hand, never part of a check. `make perf P=mkfs`: one.
+PERF_BIN := $(O)/tests/perf/generate $(O)/tests/perf/measure
+$(PERF_BIN): $(O)/tests/perf/%: $(O)/tests/perf/%.o $(O)/libfat.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^
+
+.PHONY: perf
+perf: all $(PERF_BIN)
+	$(Q)for s in tests/perf/$(or $(P),*).sh; do O=$(O) FATWISE_BIN="$(CURDIR)/$(O)" "$$s" || exit 1; done
