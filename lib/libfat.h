@@ -878,6 +878,49 @@ enum fat_status fat_txn_commit(struct fat_dev *txn, struct fat_dev *undo, enum f
 /* Forgets all edits. */
 void fat_txn_rollback(struct fat_dev *txn);
 
+/* ---- experimental: short aliases ----------------------------------------------------------- */
+
+struct fat_alias {
+	uint8_t name[FAT_SHORT_BYTES]; /* as on disk: 05h for a first E5h */
+	uint8_t case_flags;            /* FAT_CASE_*: the parts that are all in lower case */
+};
+
+enum fat_alias_kind {
+	FAT_ALIAS_WHOLE, /* says all there is to the name: no long name is needed */
+	FAT_ALIAS_UPPER, /* is the name but for case, or by code page: the long name is needed too */
+	FAT_ALIAS_LOSSY, /* something was left out, replaced or cut: a tail is needed as well */
+};
+
+/*
+ * The 8.3 name that a long name (1 to 255 units, legal) gives by itself, by the rules that Windows
+ * and the Linux driver share: capitals by Unicode and the code page; dots and blanks left out; what
+ * has no short form becomes '_'; lower case of a whole part of ASCII kept as a flag. Pure.
+ * [FATSPEC 7.3, LINUX]
+ */
+enum fat_alias_kind fat_alias_make(const struct fat_codepage *codepage, const uint16_t *name,
+				   size_t n_units, struct fat_alias *alias);
+
+/* The short names of one folder. Memory grows with them. */
+struct fat_alias_set {
+	uint8_t (*place)[FAT_SHORT_BYTES];
+	size_t n_places, n_names;
+};
+
+void fat_alias_set_init(struct fat_alias_set *set);
+void fat_alias_set_fini(struct fat_alias_set *set);
+/* *added is false if it is in the set already. FAT_ERR_MEMORY. O(1) on average. */
+enum fat_status fat_alias_set_add(struct fat_alias_set *set, const uint8_t name[FAT_SHORT_BYTES],
+				  bool *added);
+
+/*
+ * An alias with a tail that no other name of the set has, and adds it: six characters and ~1 to ~4,
+ * then two characters, a hash of the name in four digits, and ~1 to ~9. Depends on the name, the set
+ * and nothing else. FAT_ERR_MEMORY.
+ */
+enum fat_status fat_alias_make_unique(const struct fat_codepage *codepage, const uint16_t *name,
+				      size_t n_units, struct fat_alias_set *set,
+				      struct fat_alias *alias);
+
 #ifdef __cplusplus
 }
 #endif
