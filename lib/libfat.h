@@ -921,6 +921,145 @@ enum fat_status fat_alias_make_unique(const struct fat_codepage *codepage, const
 				      size_t n_units, struct fat_alias_set *set,
 				      struct fat_alias *alias);
 
+/* ---- experimental: populate: a new volume filled from a tree ------------------------------- */
+
+/*
+ * open, add the nodes, finish; then for any number of geometries ask what is needed, and place; then
+ * write, on a volume that was just formatted. The image depends on the nodes' names, times, sizes
+ * and content, not on the order in which they were added. Memory: about 150 bytes a node and two
+ * buffers of 1 MiB while writing.
+ */
+struct fat_populate;
+
+#define FAT_POPULATE_MAX_NODES (1u << 31)
+#define FAT_MAX_FILE_BYTES     0xFFFFFFFFu
+#define FAT_MAX_PATH_UNITS     256u /* behind "C:\", with Windows' end mark: 260 [FATSPEC 7] */
+
+struct fat_populate_entry {
+	const char *name; /* UTF-8, without a slash; copied */
+	uint32_t folder;  /* number of the folder that it lies in; 0: the root */
+	bool is_folder;
+	uint8_t attr;        /* FAT_ATTR_*, beside that of folders */
+	uint64_t size_bytes; /* of a file */
+	struct fat_datetime time; /* before 1980 or after 2107: the nearest that FAT can tell */
+};
+
+/* What FAT cannot hold. X(name, is a refusal, words that go behind the path) */
+#define FAT_POPULATE_OBJECTIONS(X)                                                                \
+	X(NAME_UTF8, true, "the name is not valid UTF-8")                                         \
+	X(NAME_CHARACTER, true, "the name holds a character that FAT does not allow")             \
+	X(NAME_END, true, "the name ends in a dot or a blank, which FAT does not keep")           \
+	X(NAME_LENGTH, true, "the name has more than 255 UTF-16 units")                           \
+	X(NAME_TWICE, true, "the name is that of another one but for upper and lower case")       \
+	X(FILE_LARGE, true, "the file is larger than 4 GiB - 1")                                  \
+	X(FOLDER_LARGE, true, "the folder needs more than 65536 directory entries")               \
+	X(PATH_LONG, false, "the path has more characters than most Windows programs can open")   \
+	X(ROOT_FULL, true, "the root directory has too few entries")                              \
+	X(VOLUME_FULL, true, "the volume has too few clusters")
+
+enum fat_populate_objection_id {
+#define FAT_POPULATE_OBJECTION_ENUM(name, refusal, words) FAT_POPULATE_##name,
+	FAT_POPULATE_OBJECTIONS(FAT_POPULATE_OBJECTION_ENUM)
+#undef FAT_POPULATE_OBJECTION_ENUM
+	FAT_POPULATE_N_OBJECTIONS
+};
+
+struct fat_populate_objection {
+	enum fat_populate_objection_id id;
+	uint32_t node;   /* 0 for those that concern the volume */
+	uint32_t other;  /* NAME_TWICE: the other one */
+	uint64_t found;  /* what is too much, or the character */
+	uint64_t limit;
+};
+
+/* FAT_ERR_MEMORY. */
+enum fat_status fat_populate_open(struct fat_populate **populate);
+void fat_populate_close(struct fat_populate *populate);
+
+/* *number is 1 for the first node and so on. FAT_ERR_MEMORY, FAT_ERR_ARGUMENT. */
+enum fat_status fat_populate_add(struct fat_populate *populate,
+				 const struct fat_populate_entry *entry, uint32_t *number);
+
+/* The label's entry in the root; NULL: none. After finish, before place. */
+void fat_populate_set_label(struct fat_populate *populate, const uint8_t label[FAT_SHORT_BYTES],
+			    const struct fat_datetime *time);
+
+/*
+ * No more nodes: orders them, checks names, chooses aliases. The objections are data; what is
+ * returned is FAT_ERR_MEMORY or FAT_ERR_ARGUMENT. O(n log n).
+ */
+enum fat_status fat_populate_finish(struct fat_populate *populate,
+				    const struct fat_codepage *codepage);
+
+/* All objections so far, in order of folders and names; the populate's own. */
+const struct fat_populate_objection *fat_populate_objections(const struct fat_populate *populate,
+							     size_t *n);
+bool fat_populate_objection_is_refusal(enum fat_populate_objection_id id);
+/* Words to go behind a path, never NULL. */
+const char *fat_populate_objection_text(enum fat_populate_objection_id id);
+/* One of them is a refusal: there is nothing to be written. */
+bool fat_populate_is_refused(const struct fat_populate *populate);
+
+uint32_t fat_populate_n_nodes(const struct fat_populate *populate); /* with the root */
+uint64_t fat_populate_content_bytes(const struct fat_populate *populate);
+/* Path from the root, without a leading slash; returns its length as snprintf() does. */
+size_t fat_populate_path(const struct fat_populate *populate, uint32_t node, char *path,
+			 size_t path_bytes);
+
+/* Slots of the root directory with the label's; clusters of everything. O(n) for the latter. */
+uint32_t fat_populate_root_slots(const struct fat_populate *populate);
+uint64_t fat_populate_clus_needed(const struct fat_populate *populate, enum fat_type type,
+				  uint32_t cluster_bytes);
+
+/*
+ * The smallest size, in whole KiB, for which the planner's answer to the request (with its size_bytes
+ * left open) holds the tree; FAT32 only if firmware will take it for FAT32. *layout is that plan.
+ * FAT_ERR_SIZE: none does. Cost: some 10000 plans.
+ */
+enum fat_status fat_populate_fit(const struct fat_populate *populate,
+				 const struct fat_layout_request *request,
+				 struct fat_layout *layout, uint64_t *size_bytes);
+
+/*
+ * Gives each node its clusters: folders, then files, without gaps, around the bad ones (ascending
+ * numbers; kept until the tree is written). FAT32's root must be the first good cluster. What has
+ * no room is an objection; those of an earlier placing are dropped. FAT_ERR_ARGUMENT,
+ * FAT_ERR_MEMORY.
+ */
+enum fat_status fat_populate_place(struct fat_populate *populate,
+				   const struct fat_geometry *geometry, const uint32_t *bad,
+				   size_t n_bad);
+/* After placing: clusters in use, without the bad ones; the last one in use. */
+uint32_t fat_populate_used_clus(const struct fat_populate *populate);
+uint32_t fat_populate_last_clus(const struct fat_populate *populate);
+
+/* Where files' content comes from. Asked for one node after another, from front to back. */
+struct fat_populate_source {
+	void *ctx;
+	/* Exactly len_bytes, or an error. */
+	enum fat_status (*read)(void *ctx, uint32_t node, uint64_t off, void *buf,
+				size_t len_bytes);
+	/*
+	 * The first range at or behind off that is no hole; *data_off is the file's size if there is
+	 * none. NULL: no file has holes.
+	 */
+	enum fat_status (*find_data)(void *ctx, uint32_t node, uint64_t off, uint64_t *data_off,
+				     uint64_t *end_off);
+	/* Bytes of content done so far; false: stop. NULL: nobody wants to know. */
+	bool (*progress)(void *ctx, uint64_t done_bytes);
+};
+
+/*
+ * Writes the FATs as far as they are in use, FAT12/16's root directory, folders and files, each byte
+ * once and in this order; nothing is read from the device, nothing flushed. What lies behind in the
+ * FATs must be formatted. FAT_ERR_CANCELLED; what a source returned, and then
+ * fat_populate_failed_node() tells whose content it was; a device's error.
+ */
+enum fat_status fat_populate_write(struct fat_populate *populate, struct fat_dev *dev,
+				   const struct fat_populate_source *source);
+#define FAT_POPULATE_NO_NODE UINT32_MAX
+uint32_t fat_populate_failed_node(const struct fat_populate *populate);
+
 #ifdef __cplusplus
 }
 #endif

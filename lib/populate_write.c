@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * populate_write: a placed tree onto a device: FATs, root directory, folders, files.
+ *
+ * Goes over the volume once, from front to back, in large writes. Every cluster in use is written to
+ * its end, so nothing of what was there before shows. Holds two buffers and no cluster map: chains
+ * follow from where the nodes were placed. Reads nothing from the device.
+ */
+#include "populate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+
+#define BUFFER_BYTES (1u << 20)
+/* Whole FAT12 pairs and whole sectors of any size. */
+#define FAT_WINDOW_BYTES (24u * FAT_MAX_SECTOR_BYTES)
+/* From here on a range of zeros is left to the device, which may have a hole there. */
+#define ZERO_BY_COMMAND_BYTES (64u << 10)
+
+/* ---- nodes in the order of their clusters ---- */
+
+struct walk {
+	const struct fat_populate *populate;
+	uint32_t folder_at; /* place in folder[] */
+	uint32_t child_at;
+	bool in_files;
+};
+
+/* The next folder; after the last one, the next file; FAT_POPULATE_NO_NODE at the end. */
+static uint32_t walk_next(struct walk *walk)
+{
+	const struct fat_populate *populate = walk->populate;
+
+	if (!walk->in_files) {
+		if (walk->folder_at < populate->n_folders)
+			return populate->folder[walk->folder_at++];
+		walk->in_files = true;
+		walk->folder_at = 0;
+	}
+	for (; walk->folder_at < populate->n_folders; walk->folder_at++, walk->child_at = 0) {
+		const struct populate_node *folder =
+			&populate->node[populate->folder[walk->folder_at]];
+
+		while (walk->child_at < folder->n_children) {
+			uint32_t node = populate->child[folder->first_child + walk->child_at++].node;
+
+			if (!populate->node[node].is_folder)
+				return node;
+		}
+	}
+	return FAT_POPULATE_NO_NODE;
+}
+
+/* ---- the FATs ---- */
+
+struct table {
+	const struct fat_populate *populate;
+	struct fat_dev *dev;
+	uint8_t *window;
+	uint32_t window_entries;
+	uint32_t first; /* entry that the window begins with; a multiple of its size */
+	uint32_t next;  /* entry to come */
+	enum fat_status status;
+};
+
+/* Where the last sector ends that holds a part of an entry put so far. */
+static uint64_t table_end_off(const struct table *table)
+{
+	const struct fat_geometry *geometry = &table->populate->geometry;
+
+	return round_up(div_ceil((uint64_t)table->next * (unsigned)geometry->type, 8),
+			geometry->sector_bytes);
+}
+
+/* The window's sectors that hold entries, into each copy. */
+static void table_write(struct table *table)
+{
+	const struct fat_geometry *geometry = &table->populate->geometry;
+	uint64_t off = fat_entry_off(geometry->type, table->first);
+	size_t n_bytes = (size_t)(table_end_off(table) - off);
+
+	for (uint32_t copy = 0; copy < geometry->n_fats && table->status == FAT_OK; copy++)
+		table->status = fat_dev_write(table->dev, fat_geometry_fat_off(geometry, copy) + off,
+					      table->window, n_bytes);
+}
+
+static void table_put(struct table *table, uint32_t value)
+{
+	enum fat_type type = table->populate->geometry.type;
+
+	if (table->next - table->first == table->window_entries) {
+		table_write(table);
+		memset(table->window, 0, FAT_WINDOW_BYTES);
+		table->first = table->next;
+	}
+	/* Only reserved entries use the top bits of FAT32; set() keeps them as they are. */
+	fat_entry_set(type, table->window, table->next - table->first, value);
+	table->next++;
+}
+
+/* Clusters that the walk leaves out are bad ones. */
+static void table_fill(struct table *table, uint32_t clus)
+{
+	while (table->next < clus)
+		table_put(table, fat_entry_bad(table->populate->geometry.type));
+}
+
+static void table_put_chain(struct table *table, const struct populate_node *node)
+{
+	const struct fat_populate *populate = table->populate;
+	uint32_t clus = node->first_clus;
+
+	for (uint32_t left = node->n_clus; left > 0;) {
+		uint32_t run = populate_run(populate, clus, left);
+
+		table_fill(table, clus);
+		left -= run;
+		for (; run > 1; run--)
+			table_put(table, ++clus);
+		clus = populate_skip_bad(populate, clus + 1);
+		table_put(table, left ? clus : fat_entry_mask(populate->geometry.type));
+	}
+}
+
+/* Bad clusters behind the last one in use that share a sector with it: sectors are written whole. */
+static void table_put_rest(struct table *table)
+{
+	const struct fat_populate *populate = table->populate;
+	enum fat_type type = populate->geometry.type;
+
+	for (size_t i = populate_find_bad(populate, table->next); i < populate->n_bad; i++) {
+		if (fat_entry_off(type, populate->bad[i]) >= table_end_off(table))
+			break;
+		while (table->next < populate->bad[i])
+			table_put(table, 0);
+		table_put(table, fat_entry_bad(type));
+	}
+}
+
+static enum fat_status write_fats(const struct fat_populate *populate, struct fat_dev *dev)
+{
+	enum fat_type type = populate->geometry.type;
+	struct walk walk = { .populate = populate };
+	struct table table = {
+		.populate = populate,
+		.dev = dev,
+		.window = calloc(1, FAT_WINDOW_BYTES),
+		.window_entries = (uint32_t)(FAT_WINDOW_BYTES * 8ull / (unsigned)type),
+	};
+	uint32_t node;
+
+	if (!table.window)
+		return FAT_ERR_MEMORY;
+	table_put(&table, (fat_entry_mask(type) & ~0xFFu) | populate->geometry.media);
+	table_put(&table, fat_entry_mask(type));
+	while ((node = walk_next(&walk)) != FAT_POPULATE_NO_NODE && table.status == FAT_OK)
+		table_put_chain(&table, &populate->node[node]);
+	table_put_rest(&table);
+	if (table.status == FAT_OK)
+		table_write(&table);
+	free(table.window);
+	return table.status;
+}
+
+/* ---- a stream of bytes to ascending places ---- */
+
+struct stream {
+	const struct fat_populate *populate;
+	const struct fat_populate_source *source;
+	struct fat_dev *dev;
+	uint8_t *buffer;
+	size_t n_bytes;        /* in the buffer */
+	uint64_t off;          /* of the buffer's first byte */
+	uint64_t run_bytes;    /* that may still come at this place */
+	uint32_t next_clus;    /* of the node at hand, behind this run */
+	uint32_t left_clus;    /* of the node at hand, behind this run */
+	uint64_t content_bytes; /* done */
+	uint32_t failed_node;
+};
+
+static enum fat_status stream_write(struct stream *stream)
+{
+	const struct fat_populate_source *source = stream->source;
+	enum fat_status status =
+		fat_dev_write(stream->dev, stream->off, stream->buffer, stream->n_bytes);
+
+	stream->off += stream->n_bytes;
+	stream->n_bytes = 0;
+	if (status == FAT_OK && source->progress &&
+	    !source->progress(source->ctx, stream->content_bytes))
+		status = FAT_ERR_CANCELLED;
+	return status;
+}
+
+static enum fat_status stream_go(struct stream *stream, uint64_t off)
+{
+	enum fat_status status = FAT_OK;
+
+	if (off != stream->off + stream->n_bytes) {
+		status = stream_write(stream);
+		stream->off = off;
+	}
+	return status;
+}
+
+/* The node's next clusters that lie in a row. */
+static enum fat_status stream_next_run(struct stream *stream)
+{
+	const struct fat_populate *populate = stream->populate;
+	const struct fat_geometry *geometry = &populate->geometry;
+	uint32_t clus = stream->next_clus;
+	uint32_t run = populate_run(populate, clus, stream->left_clus);
+
+	stream->left_clus -= run;
+	stream->next_clus = populate_skip_bad(populate, clus + run);
+	stream->run_bytes = (uint64_t)run * geometry->cluster_bytes;
+	return stream_go(stream, fat_geometry_cluster_off(geometry, clus));
+}
+
+static enum fat_status stream_open(struct stream *stream, uint32_t node)
+{
+	const struct fat_populate *populate = stream->populate;
+	const struct fat_geometry *geometry = &populate->geometry;
+
+	if (node == 0 && geometry->type != FAT_TYPE_32) {
+		stream->left_clus = 0;
+		stream->run_bytes = (uint64_t)geometry->root_sec * geometry->sector_bytes;
+		return stream_go(stream, fat_geometry_root_off(geometry));
+	}
+	stream->run_bytes = 0;
+	stream->next_clus = populate->node[node].first_clus;
+	stream->left_clus = populate->node[node].n_clus;
+	return FAT_OK;
+}
+
+/* Room for the node's next bytes: at least one, at most *n_bytes, which becomes what there is. */
+static enum fat_status stream_room(struct stream *stream, size_t *n_bytes, uint8_t **room)
+{
+	enum fat_status status = FAT_OK;
+
+	if (stream->run_bytes == 0)
+		status = stream_next_run(stream);
+	/* Full, or the rest up to a boundary of the device's that the next write can begin at. */
+	if (status == FAT_OK && stream->n_bytes == BUFFER_BYTES - stream->off % BUFFER_BYTES)
+		status = stream_write(stream);
+	*n_bytes = (size_t)min_u64(*n_bytes, stream->run_bytes);
+	*n_bytes = (size_t)min_u64(*n_bytes, BUFFER_BYTES - stream->off % BUFFER_BYTES -
+						     stream->n_bytes);
+	*room = stream->buffer + stream->n_bytes;
+	return status;
+}
+
+static void stream_took(struct stream *stream, size_t n_bytes)
+{
+	stream->n_bytes += n_bytes;
+	stream->run_bytes -= n_bytes;
+}
+
+static enum fat_status stream_zero_here(struct stream *stream, uint64_t n_bytes)
+{
+	uint64_t off;
+	enum fat_status status = stream_write(stream);
+
+	off = stream->off;
+	if (status == FAT_OK)
+		status = fat_dev_zero(stream->dev, off, n_bytes);
+	stream->off += n_bytes;
+	stream->run_bytes -= n_bytes;
+	return status;
+}
+
+static enum fat_status stream_zero(struct stream *stream, uint64_t n_bytes)
+{
+	enum fat_status status = FAT_OK;
+
+	while (n_bytes > 0 && status == FAT_OK) {
+		size_t n = (size_t)min_u64(n_bytes, BUFFER_BYTES);
+		uint8_t *room;
+
+		status = stream_room(stream, &n, &room);
+		if (status != FAT_OK)
+			break;
+		if (min_u64(n_bytes, stream->run_bytes) >= ZERO_BY_COMMAND_BYTES) {
+			uint64_t here = min_u64(n_bytes, stream->run_bytes);
+
+			status = stream_zero_here(stream, here);
+			n_bytes -= here;
+		} else {
+			memset(room, 0, n);
+			stream_took(stream, n);
+			n_bytes -= n;
+		}
+	}
+	return status;
+}
+
+/* The rest of what the node has. */
+static enum fat_status stream_close(struct stream *stream)
+{
+	uint64_t rest = stream->run_bytes +
+			(uint64_t)stream->left_clus * stream->populate->geometry.cluster_bytes;
+
+	return stream_zero(stream, rest);
+}
+
+/* ---- folders and files ---- */
+
+static enum fat_status write_folder(struct stream *stream, uint32_t node)
+{
+	struct populate_slots slots;
+	uint8_t slot[FAT_SLOT_BYTES];
+	enum fat_status status = stream_open(stream, node);
+
+	populate_slots_init(&slots, stream->populate, node);
+	while (status == FAT_OK && populate_slots_next(&slots, slot)) {
+		size_t n = sizeof slot;
+		uint8_t *room;
+
+		status = stream_room(stream, &n, &room);
+		if (status != FAT_OK)
+			break;
+		memcpy(room, slot, sizeof slot);
+		stream_took(stream, sizeof slot);
+	}
+	return status == FAT_OK ? stream_close(stream) : status;
+}
+
+static enum fat_status copy_data(struct stream *stream, uint32_t node, uint64_t off, uint64_t end)
+{
+	const struct fat_populate_source *source = stream->source;
+	enum fat_status status = FAT_OK;
+
+	while (off < end && status == FAT_OK) {
+		size_t n = (size_t)min_u64(end - off, BUFFER_BYTES);
+		uint8_t *room;
+
+		status = stream_room(stream, &n, &room);
+		if (status != FAT_OK)
+			break;
+		status = source->read(source->ctx, node, off, room, n);
+		if (status != FAT_OK)
+			stream->failed_node = node;
+		stream_took(stream, n);
+		stream->content_bytes += n;
+		off += n;
+	}
+	return status;
+}
+
+static enum fat_status find_data(struct stream *stream, uint32_t node, uint64_t off,
+				 uint64_t *data_off, uint64_t *end_off)
+{
+	const struct fat_populate_source *source = stream->source;
+	uint64_t size_bytes = stream->populate->node[node].size_bytes;
+	enum fat_status status = FAT_OK;
+
+	*data_off = off;
+	*end_off = size_bytes;
+	if (source->find_data)
+		status = source->find_data(source->ctx, node, off, data_off, end_off);
+	if (status != FAT_OK)
+		stream->failed_node = node;
+	*data_off = min_u64(max_u64(*data_off, off), size_bytes);
+	*end_off = min_u64(*end_off, size_bytes);
+	if (*end_off <= *data_off)
+		*end_off = size_bytes; /* whatever it said: go on */
+	return status;
+}
+
+static enum fat_status write_file(struct stream *stream, uint32_t node)
+{
+	uint64_t size_bytes = stream->populate->node[node].size_bytes;
+	enum fat_status status = FAT_OK;
+
+	if (size_bytes == 0)
+		return FAT_OK;
+	status = stream_open(stream, node);
+	for (uint64_t off = 0; off < size_bytes && status == FAT_OK;) {
+		uint64_t data_off, end_off;
+
+		status = find_data(stream, node, off, &data_off, &end_off);
+		if (status == FAT_OK)
+			status = stream_zero(stream, data_off - off);
+		stream->content_bytes += data_off - off;
+		if (status == FAT_OK)
+			status = copy_data(stream, node, data_off, end_off);
+		off = end_off;
+	}
+	return status == FAT_OK ? stream_close(stream) : status;
+}
+
+static enum fat_status write_nodes(struct stream *stream)
+{
+	const struct fat_populate *populate = stream->populate;
+	struct walk walk = { .populate = populate };
+	enum fat_status status = FAT_OK;
+	uint32_t node;
+
+	while (status == FAT_OK && (node = walk_next(&walk)) != FAT_POPULATE_NO_NODE)
+		status = populate->node[node].is_folder ? write_folder(stream, node) :
+							  write_file(stream, node);
+	return status == FAT_OK ? stream_write(stream) : status;
+}
+
+enum fat_status fat_populate_write(struct fat_populate *populate, struct fat_dev *dev,
+				   const struct fat_populate_source *source)
+{
+	struct stream stream = {
+		.populate = populate,
+		.source = source,
+		.dev = dev,
+		.buffer = malloc(BUFFER_BYTES),
+		.off = fat_geometry_root_off(&populate->geometry),
+		.failed_node = FAT_POPULATE_NO_NODE,
+	};
+	enum fat_status status = stream.buffer ? FAT_OK : FAT_ERR_MEMORY;
+
+	if (populate->n_used_clus == 0 && populate->geometry.type == FAT_TYPE_32)
+		status = FAT_ERR_ARGUMENT; /* not placed */
+	if (status == FAT_OK)
+		status = write_fats(populate, dev);
+	if (status == FAT_OK)
+		status = write_nodes(&stream);
+	populate->failed_node = stream.failed_node;
+	free(stream.buffer);
+	return status;
+}
