@@ -3,8 +3,8 @@
  * populate: a tree of folders and files that is to fill a new volume.
  *
  * Collects nodes, brings them into an order that depends on nothing but their names, and keeps the
- * list of all that FAT objects to. Knows no host file system and no device; where the clusters go is
- * populate_place.c's, what is written populate_write.c's.
+ * list of all that FAT objects to. Knows no host file system and no device; where the clusters go
+ * is populate_place.c's, what is written populate_write.c's.
  */
 #include "populate.h"
 
@@ -53,8 +53,8 @@ static enum fat_status keep_name(struct fat_populate *populate, const char *name
 {
 	size_t n = strlen(name) + 1;
 	void *array = populate->names;
-	enum fat_status status = reserve(&array, &populate->max_names_bytes,
-					 populate->names_bytes + n, 1);
+	enum fat_status status =
+		reserve(&array, &populate->max_names_bytes, populate->names_bytes + n, 1);
 
 	populate->names = array;
 	if (status != FAT_OK)
@@ -67,13 +67,12 @@ static enum fat_status keep_name(struct fat_populate *populate, const char *name
 
 /* ---- objections ---- */
 
-enum fat_status populate_object(struct fat_populate *populate,
-				struct fat_populate_objection objection)
+enum fat_status fat_populate_object(struct fat_populate *populate,
+				    struct fat_populate_objection objection)
 {
 	void *array = populate->objection;
 	enum fat_status status = reserve(&array, &populate->max_objections,
-					 populate->n_objections + 1,
-					 sizeof *populate->objection);
+					 populate->n_objections + 1, sizeof *populate->objection);
 
 	populate->objection = array;
 	if (status == FAT_OK)
@@ -274,7 +273,7 @@ enum fat_status fat_populate_finish(struct fat_populate *populate,
 		return FAT_ERR_ARGUMENT;
 	status = order_nodes(populate);
 	for (uint32_t i = 0; i < populate->n_folders && status == FAT_OK; i++)
-		status = populate_name_folder(populate, codepage, populate->folder[i]);
+		status = fat_populate_name_folder(populate, codepage, populate->folder[i]);
 	populate->n_name_objections = populate->n_objections;
 	return status;
 }

@@ -64,21 +64,22 @@ static inline const char *populate_name(const struct fat_populate *populate, uin
 	return populate->names + populate->node[node].name_off;
 }
 
-enum fat_status populate_object(struct fat_populate *populate,
-				struct fat_populate_objection objection);
+enum fat_status fat_populate_object(struct fat_populate *populate,
+				    struct fat_populate_objection objection);
 
 /* populate_names.c: checks the names of one folder's children, and gives them aliases. */
-enum fat_status populate_name_folder(struct fat_populate *populate,
-				     const struct fat_codepage *codepage, uint32_t folder);
+enum fat_status fat_populate_name_folder(struct fat_populate *populate,
+					 const struct fat_codepage *codepage, uint32_t folder);
 
-/* populate_place.c: how many of n clusters from clus (a good one) on lie before the next bad one. */
-uint32_t populate_run(const struct fat_populate *populate, uint32_t clus, uint32_t n);
+/* populate_place.c: how many of n clusters from clus (a good one) on lie before the next bad one.
+ */
+uint32_t fat_populate_run(const struct fat_populate *populate, uint32_t clus, uint32_t n);
 
 /* The next cluster from clus on that is not bad. */
-uint32_t populate_skip_bad(const struct fat_populate *populate, uint32_t clus);
+uint32_t fat_populate_skip_bad(const struct fat_populate *populate, uint32_t clus);
 
 /* The first bad cluster's place in bad[] from clus on; n_bad: none. O(log n). */
-size_t populate_find_bad(const struct fat_populate *populate, uint32_t clus);
+size_t fat_populate_find_bad(const struct fat_populate *populate, uint32_t clus);
 
 /* populate_dir.c: the slots of a folder, one by one. */
 struct populate_slots {
@@ -91,9 +92,9 @@ struct populate_slots {
 	uint8_t long_slot[FAT_LONG_SLOTS][FAT_SLOT_BYTES];
 };
 
-void populate_slots_init(struct populate_slots *slots, const struct fat_populate *populate,
-			 uint32_t folder);
+void fat_populate_slots_init(struct populate_slots *slots, const struct fat_populate *populate,
+			     uint32_t folder);
 /* Fills the next slot; false after the last one. */
-bool populate_slots_next(struct populate_slots *slots, uint8_t slot[FAT_SLOT_BYTES]);
+bool fat_populate_slots_next(struct populate_slots *slots, uint8_t slot[FAT_SLOT_BYTES]);
 
 #endif

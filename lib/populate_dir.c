@@ -11,8 +11,8 @@
 
 #include "bytes.h"
 
-void populate_slots_init(struct populate_slots *slots, const struct fat_populate *populate,
-			 uint32_t folder)
+void fat_populate_slots_init(struct populate_slots *slots, const struct fat_populate *populate,
+			     uint32_t folder)
 {
 	*slots = (struct populate_slots){
 		.populate = populate,
@@ -25,8 +25,9 @@ static void set_time(struct fat_dirent *entry, const struct fat_datetime *time)
 {
 	static const struct fat_datetime first = { 1980, 1, 1, 0, 0, 0, 0 };
 	static const struct fat_datetime last = { 2107, 12, 31, 23, 59, 59, 99 };
-	const struct fat_datetime *told = time->year < 1980 ? &first :
-					  time->year > 2107 ? &last : time;
+	const struct fat_datetime *told = time->year < 1980   ? &first
+					  : time->year > 2107 ? &last
+							      : time;
 
 	if (!fat_datetime_encode(told, &entry->create_date, &entry->create_time,
 				 &entry->create_fine))
@@ -98,7 +99,8 @@ static const struct populate_node *child_at_hand(const struct populate_slots *sl
 {
 	const struct fat_populate *populate = slots->populate;
 
-	*number = populate->child[populate->node[slots->folder].first_child + slots->next_child].node;
+	*number =
+		populate->child[populate->node[slots->folder].first_child + slots->next_child].node;
 	return &populate->node[*number];
 }
 
@@ -109,13 +111,12 @@ static void split_long_name(struct populate_slots *slots, const struct populate_
 	size_t n_units;
 
 	slots->n_long = slots->long_done = 0;
-	if (node->has_long &&
-	    fat_units_from_utf8(populate_name(slots->populate, number), unit, FAT_NAME_UNITS,
-				&n_units))
+	if (node->has_long && fat_units_from_utf8(populate_name(slots->populate, number), unit,
+						  FAT_NAME_UNITS, &n_units))
 		slots->n_long = fat_long_split(unit, n_units, node->alias.name, slots->long_slot);
 }
 
-bool populate_slots_next(struct populate_slots *slots, uint8_t slot[FAT_SLOT_BYTES])
+bool fat_populate_slots_next(struct populate_slots *slots, uint8_t slot[FAT_SLOT_BYTES])
 {
 	const struct populate_node *node;
 	uint32_t number;

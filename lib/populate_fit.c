@@ -10,14 +10,15 @@
 #include "bytes.h"
 
 #define UNIT_BYTES 1024u /* what mkfs.fat counts sizes in */
-#define N_STEPS	   8192u /* to twice the size */
+#define N_STEPS    8192u /* to twice the size */
 #define LOG_SIZES  32u
 
 struct fitting {
 	const struct fat_populate *populate;
 	struct fat_layout_request ask;
 	struct fat_layout *layout;
-	uint64_t needed[2][LOG_SIZES]; /* by FAT32 or not, and log2 of the cluster; 0: not yet known */
+	uint64_t needed[2]
+		       [LOG_SIZES]; /* by FAT32 or not, and log2 of the cluster; 0: not yet known */
 };
 
 static unsigned log2_of(uint32_t v)
@@ -52,7 +53,7 @@ static bool holds(struct fitting *fitting, uint64_t size_bytes)
 	return needed(fitting, geometry->type, geometry->cluster_bytes) <= geometry->n_clus;
 }
 
-/* Steps that stay small against the size, so that no range of sizes worth having is stepped over. */
+/* Steps that stay small against the size, so that none worth having is stepped over. */
 static uint64_t step_at(uint64_t size_bytes)
 {
 	return max_u64(size_bytes / N_STEPS / UNIT_BYTES, 1) * UNIT_BYTES;
@@ -80,7 +81,8 @@ enum fat_status fat_populate_fit(const struct fat_populate *populate,
 				 struct fat_layout *layout, uint64_t *size_bytes)
 {
 	struct fitting fitting = { .populate = populate, .ask = *request, .layout = layout };
-	uint32_t sector_bytes = request->sector_bytes ? request->sector_bytes : FAT_MIN_SECTOR_BYTES;
+	uint32_t sector_bytes =
+		request->sector_bytes ? request->sector_bytes : FAT_MIN_SECTOR_BYTES;
 	uint32_t least = sector_bytes * (request->cluster_sec ? request->cluster_sec : 1);
 	uint64_t content = needed(&fitting, FAT_TYPE_16, least) * least;
 	uint64_t limit = (uint64_t)UINT32_MAX * sector_bytes;

@@ -49,7 +49,7 @@ static enum fat_status object(struct names *names, const struct item *item,
 
 	if (id == FAT_POPULATE_NAME_TWICE)
 		objection.other = names->child[item->twin].node;
-	return populate_object(names->populate, objection);
+	return fat_populate_object(names->populate, objection);
 }
 
 /* ---- Unicode ---- */
@@ -60,7 +60,8 @@ static enum fat_status load(struct names *names)
 
 	for (uint32_t i = 0; i < names->n_items; i++)
 		n_bytes += strlen(names->child[i].name);
-	names->units = calloc(n_bytes + 1, sizeof *names->units); /* units are never more than bytes */
+	names->units =
+		calloc(n_bytes + 1, sizeof *names->units); /* units are never more than bytes */
 	names->item = calloc((size_t)names->n_items + 1, sizeof *names->item);
 	if (!names->units || !names->item)
 		return FAT_ERR_MEMORY;
@@ -96,9 +97,9 @@ static void find_twin(struct item **sorted, uint32_t i)
 	struct item *item = sorted[i];
 
 	for (uint32_t k = i; k > 0 && sorted[k - 1]->hash == item->hash; k--)
-		if (sorted[k - 1]->is_valid && fat_units_same(sorted[k - 1]->unit,
-							      sorted[k - 1]->n_units, item->unit,
-							      item->n_units))
+		if (sorted[k - 1]->is_valid &&
+		    fat_units_same(sorted[k - 1]->unit, sorted[k - 1]->n_units, item->unit,
+				   item->n_units))
 			item->twin = sorted[k - 1]->place;
 }
 
@@ -232,22 +233,23 @@ static enum fat_status count_slots(struct names *names)
 	for (uint32_t i = 0; i < names->n_items; i++) {
 		const struct item *item = &names->item[i];
 
-		n_slots += 1 + (item->node->has_long ?
-					div_ceil(item->n_units, FAT_LONG_SLOT_UNITS) : 0);
+		n_slots += 1 + (item->node->has_long ? div_ceil(item->n_units, FAT_LONG_SLOT_UNITS)
+						     : 0);
 	}
 	folder->n_slots = (uint32_t)min_u64(n_slots, UINT32_MAX - 1);
 	if (n_slots <= FAT_MAX_DIR_SLOTS)
 		return FAT_OK;
-	return populate_object(names->populate, (struct fat_populate_objection){
-		.id = FAT_POPULATE_FOLDER_LARGE,
-		.node = (uint32_t)(folder - names->populate->node),
-		.found = n_slots,
-		.limit = FAT_MAX_DIR_SLOTS,
-	});
+	return fat_populate_object(names->populate,
+				   (struct fat_populate_objection){
+					   .id = FAT_POPULATE_FOLDER_LARGE,
+					   .node = (uint32_t)(folder - names->populate->node),
+					   .found = n_slots,
+					   .limit = FAT_MAX_DIR_SLOTS,
+				   });
 }
 
-enum fat_status populate_name_folder(struct fat_populate *populate,
-				     const struct fat_codepage *codepage, uint32_t folder)
+enum fat_status fat_populate_name_folder(struct fat_populate *populate,
+					 const struct fat_codepage *codepage, uint32_t folder)
 {
 	struct names names = {
 		.populate = populate,

@@ -46,7 +46,7 @@ uint64_t fat_populate_clus_needed(const struct fat_populate *populate, enum fat_
 
 /* ---- bad clusters ---- */
 
-size_t populate_find_bad(const struct fat_populate *populate, uint32_t clus)
+size_t fat_populate_find_bad(const struct fat_populate *populate, uint32_t clus)
 {
 	size_t low = 0, high = populate->n_bad;
 
@@ -61,17 +61,17 @@ size_t populate_find_bad(const struct fat_populate *populate, uint32_t clus)
 	return low;
 }
 
-uint32_t populate_skip_bad(const struct fat_populate *populate, uint32_t clus)
+uint32_t fat_populate_skip_bad(const struct fat_populate *populate, uint32_t clus)
 {
-	for (size_t i = populate_find_bad(populate, clus);
+	for (size_t i = fat_populate_find_bad(populate, clus);
 	     i < populate->n_bad && populate->bad[i] == clus; i++)
 		clus++;
 	return clus;
 }
 
-uint32_t populate_run(const struct fat_populate *populate, uint32_t clus, uint32_t n)
+uint32_t fat_populate_run(const struct fat_populate *populate, uint32_t clus, uint32_t n)
 {
-	size_t i = populate_find_bad(populate, clus);
+	size_t i = fat_populate_find_bad(populate, clus);
 
 	if (i == populate->n_bad)
 		return n;
@@ -83,9 +83,9 @@ uint32_t populate_run(const struct fat_populate *populate, uint32_t clus, uint32
 static uint32_t advance(const struct fat_populate *populate, uint32_t clus, uint32_t n)
 {
 	while (n > 0) {
-		uint32_t run = populate_run(populate, clus, n);
+		uint32_t run = fat_populate_run(populate, clus, n);
 
-		clus = populate_skip_bad(populate, clus + run);
+		clus = fat_populate_skip_bad(populate, clus + run);
 		n -= run;
 	}
 	return clus;
@@ -115,19 +115,21 @@ static void place_files(struct fat_populate *populate, const struct populate_nod
 static enum fat_status check_room(struct fat_populate *populate)
 {
 	const struct fat_geometry *geometry = &populate->geometry;
-	uint64_t need = fat_populate_clus_needed(populate, geometry->type,
-						 geometry->cluster_bytes);
+	uint64_t need = fat_populate_clus_needed(populate, geometry->type, geometry->cluster_bytes);
 	uint64_t have = geometry->n_clus - min_u64(populate->n_bad, geometry->n_clus);
 	uint32_t slots = fat_populate_root_slots(populate);
 	enum fat_status status = FAT_OK;
 
 	if (geometry->type != FAT_TYPE_32 && slots > geometry->root_entries)
-		status = populate_object(populate, (struct fat_populate_objection){
-			.id = FAT_POPULATE_ROOT_FULL, .found = slots,
-			.limit = geometry->root_entries });
+		status = fat_populate_object(populate, (struct fat_populate_objection){
+							       .id = FAT_POPULATE_ROOT_FULL,
+							       .found = slots,
+							       .limit = geometry->root_entries });
 	if (status == FAT_OK && need > have)
-		status = populate_object(populate, (struct fat_populate_objection){
-			.id = FAT_POPULATE_VOLUME_FULL, .found = need, .limit = have });
+		status = fat_populate_object(
+			populate, (struct fat_populate_objection){ .id = FAT_POPULATE_VOLUME_FULL,
+								   .found = need,
+								   .limit = have });
 	return status;
 }
 
@@ -142,7 +144,7 @@ enum fat_status fat_populate_place(struct fat_populate *populate,
 	populate->n_bad = n_bad;
 	populate->n_objections = populate->n_name_objections;
 	populate->n_used_clus = 0;
-	populate->end_clus = populate_skip_bad(populate, FAT_FIRST_CLUS);
+	populate->end_clus = fat_populate_skip_bad(populate, FAT_FIRST_CLUS);
 	if (geometry->type == FAT_TYPE_32 && geometry->root_clus != populate->end_clus)
 		return FAT_ERR_ARGUMENT;
 	status = check_room(populate);

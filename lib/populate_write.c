@@ -2,9 +2,9 @@
 /*
  * populate_write: a placed tree onto a device: FATs, root directory, folders, files.
  *
- * Goes over the volume once, from front to back, in large writes. Every cluster in use is written to
- * its end, so nothing of what was there before shows. Holds two buffers and no cluster map: chains
- * follow from where the nodes were placed. Reads nothing from the device.
+ * Goes over the volume once, from front to back, in large writes. Every cluster in use is written
+ * to its end, so nothing of what was there before shows. Holds two buffers and no cluster map:
+ * chains follow from where the nodes were placed. Reads nothing from the device.
  */
 #include "populate.h"
 
@@ -44,7 +44,8 @@ static uint32_t walk_next(struct walk *walk)
 			&populate->node[populate->folder[walk->folder_at]];
 
 		while (walk->child_at < folder->n_children) {
-			uint32_t node = populate->child[folder->first_child + walk->child_at++].node;
+			uint32_t node =
+				populate->child[folder->first_child + walk->child_at++].node;
 
 			if (!populate->node[node].is_folder)
 				return node;
@@ -82,8 +83,9 @@ static void table_write(struct table *table)
 	size_t n_bytes = (size_t)(table_end_off(table) - off);
 
 	for (uint32_t copy = 0; copy < geometry->n_fats && table->status == FAT_OK; copy++)
-		table->status = fat_dev_write(table->dev, fat_geometry_fat_off(geometry, copy) + off,
-					      table->window, n_bytes);
+		table->status =
+			fat_dev_write(table->dev, fat_geometry_fat_off(geometry, copy) + off,
+				      table->window, n_bytes);
 }
 
 static void table_put(struct table *table, uint32_t value)
@@ -113,24 +115,24 @@ static void table_put_chain(struct table *table, const struct populate_node *nod
 	uint32_t clus = node->first_clus;
 
 	for (uint32_t left = node->n_clus; left > 0;) {
-		uint32_t run = populate_run(populate, clus, left);
+		uint32_t run = fat_populate_run(populate, clus, left);
 
 		table_fill(table, clus);
 		left -= run;
 		for (; run > 1; run--)
 			table_put(table, ++clus);
-		clus = populate_skip_bad(populate, clus + 1);
+		clus = fat_populate_skip_bad(populate, clus + 1);
 		table_put(table, left ? clus : fat_entry_mask(populate->geometry.type));
 	}
 }
 
-/* Bad clusters behind the last one in use that share a sector with it: sectors are written whole. */
+/* Bad clusters behind the last one in use that share its sector: sectors are written whole. */
 static void table_put_rest(struct table *table)
 {
 	const struct fat_populate *populate = table->populate;
 	enum fat_type type = populate->geometry.type;
 
-	for (size_t i = populate_find_bad(populate, table->next); i < populate->n_bad; i++) {
+	for (size_t i = fat_populate_find_bad(populate, table->next); i < populate->n_bad; i++) {
 		if (fat_entry_off(type, populate->bad[i]) >= table_end_off(table))
 			break;
 		while (table->next < populate->bad[i])
@@ -171,11 +173,11 @@ struct stream {
 	const struct fat_populate_source *source;
 	struct fat_dev *dev;
 	uint8_t *buffer;
-	size_t n_bytes;        /* in the buffer */
-	uint64_t off;          /* of the buffer's first byte */
-	uint64_t run_bytes;    /* that may still come at this place */
-	uint32_t next_clus;    /* of the node at hand, behind this run */
-	uint32_t left_clus;    /* of the node at hand, behind this run */
+	size_t n_bytes;         /* in the buffer */
+	uint64_t off;           /* of the buffer's first byte */
+	uint64_t run_bytes;     /* that may still come at this place */
+	uint32_t next_clus;     /* of the node at hand, behind this run */
+	uint32_t left_clus;     /* of the node at hand, behind this run */
 	uint64_t content_bytes; /* done */
 	uint32_t failed_node;
 };
@@ -211,10 +213,10 @@ static enum fat_status stream_next_run(struct stream *stream)
 	const struct fat_populate *populate = stream->populate;
 	const struct fat_geometry *geometry = &populate->geometry;
 	uint32_t clus = stream->next_clus;
-	uint32_t run = populate_run(populate, clus, stream->left_clus);
+	uint32_t run = fat_populate_run(populate, clus, stream->left_clus);
 
 	stream->left_clus -= run;
-	stream->next_clus = populate_skip_bad(populate, clus + run);
+	stream->next_clus = fat_populate_skip_bad(populate, clus + run);
 	stream->run_bytes = (uint64_t)run * geometry->cluster_bytes;
 	return stream_go(stream, fat_geometry_cluster_off(geometry, clus));
 }
@@ -246,8 +248,8 @@ static enum fat_status stream_room(struct stream *stream, size_t *n_bytes, uint8
 	if (status == FAT_OK && stream->n_bytes == BUFFER_BYTES - stream->off % BUFFER_BYTES)
 		status = stream_write(stream);
 	*n_bytes = (size_t)min_u64(*n_bytes, stream->run_bytes);
-	*n_bytes = (size_t)min_u64(*n_bytes, BUFFER_BYTES - stream->off % BUFFER_BYTES -
-						     stream->n_bytes);
+	*n_bytes = (size_t)min_u64(*n_bytes,
+				   BUFFER_BYTES - stream->off % BUFFER_BYTES - stream->n_bytes);
 	*room = stream->buffer + stream->n_bytes;
 	return status;
 }
@@ -313,8 +315,8 @@ static enum fat_status write_folder(struct stream *stream, uint32_t node)
 	uint8_t slot[FAT_SLOT_BYTES];
 	enum fat_status status = stream_open(stream, node);
 
-	populate_slots_init(&slots, stream->populate, node);
-	while (status == FAT_OK && populate_slots_next(&slots, slot)) {
+	fat_populate_slots_init(&slots, stream->populate, node);
+	while (status == FAT_OK && fat_populate_slots_next(&slots, slot)) {
 		size_t n = sizeof slot;
 		uint8_t *room;
 
@@ -399,8 +401,8 @@ static enum fat_status write_nodes(struct stream *stream)
 	uint32_t node;
 
 	while (status == FAT_OK && (node = walk_next(&walk)) != FAT_POPULATE_NO_NODE)
-		status = populate->node[node].is_folder ? write_folder(stream, node) :
-							  write_file(stream, node);
+		status = populate->node[node].is_folder ? write_folder(stream, node)
+							: write_file(stream, node);
 	return status == FAT_OK ? stream_write(stream) : status;
 }
 

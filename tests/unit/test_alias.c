@@ -10,9 +10,9 @@ static int setup(void **state)
 {
 	(void)state;
 	return fat_codepage_init(&page850, 850) == FAT_OK &&
-			       fat_codepage_init(&page437, 437) == FAT_OK ?
-		       0 :
-		       -1;
+			       fat_codepage_init(&page437, 437) == FAT_OK
+		       ? 0
+		       : -1;
 }
 
 static size_t units_of(const char *text, uint16_t *units)
@@ -46,11 +46,18 @@ static void own_short_form(void **state)
 		{ "..a", "A          ", FAT_ALIAS_LOSSY, 0 },
 		{ ".a.b", "A       B  ", FAT_ALIAS_LOSSY, 0 },
 		{ "a+b=c;[d],e", "A_B_C__D   ", FAT_ALIAS_LOSSY, 0 },
-		{ "übung.txt", "\x9A" "BUNG   TXT", FAT_ALIAS_UPPER, 0 },
-		{ "ÜBUNG.TXT", "\x9A" "BUNG   TXT", FAT_ALIAS_UPPER, 0 },
+		{ "übung.txt",
+		  "\x9A"
+		  "BUNG   TXT",
+		  FAT_ALIAS_UPPER, 0 },
+		{ "ÜBUNG.TXT",
+		  "\x9A"
+		  "BUNG   TXT",
+		  FAT_ALIAS_UPPER, 0 },
 		{ "Õ", "\x05          ", FAT_ALIAS_UPPER, 0 }, /* E5h in page 850 */
 		{ "日本.txt", "__      TXT", FAT_ALIAS_LOSSY, 0 },
-		{ "\xF0\x9F\x98\x80.txt", "_       TXT", FAT_ALIAS_LOSSY, 0 }, /* one for the pair */
+		{ "\xF0\x9F\x98\x80.txt", "_       TXT", FAT_ALIAS_LOSSY,
+		  0 }, /* one for the pair */
 	};
 
 	(void)state;
@@ -68,7 +75,8 @@ static void own_short_form(void **state)
 static void the_codepage_decides(void **state)
 {
 	uint16_t units[FAT_NAME_UNITS];
-	size_t n = units_of("\xC3\xA1", units); /* a with an acute: its capital is in page 850 only */
+	size_t n =
+		units_of("\xC3\xA1", units); /* a with an acute: its capital is in page 850 only */
 	struct fat_alias alias;
 
 	(void)state;

@@ -62,8 +62,9 @@ static void finish(struct fat_populate *populate)
 
 static struct fat_geometry plan(uint64_t size_bytes, uint32_t type, uint32_t cluster_sec)
 {
-	struct fat_layout_request ask = {
-		.size_bytes = size_bytes, .type = type, .cluster_sec = cluster_sec };
+	struct fat_layout_request ask = { .size_bytes = size_bytes,
+					  .type = type,
+					  .cluster_sec = cluster_sec };
 	struct fat_layout layout;
 
 	assert_int_equal(fat_layout_plan(&ask, &layout), FAT_OK);
@@ -79,10 +80,10 @@ static uint8_t byte_at(uint64_t size_bytes, uint64_t off)
 
 struct content {
 	const struct fat_populate *populate;
-	uint64_t size_bytes[64]; /* by node */
+	uint64_t size_bytes[64];     /* by node */
 	uint64_t hole_off, hole_end; /* of every file */
 	uint64_t n_read;
-	uint32_t fail_at;     /* node */
+	uint32_t fail_at; /* node */
 	bool stop;
 };
 
@@ -178,9 +179,9 @@ static uint8_t *read_root(const struct volume *volume, size_t *n_bytes)
 	*n_bytes = (size_t)fat_geometry_root_bytes(&volume->geometry);
 	all = malloc(*n_bytes);
 	assert_non_null(all);
-	assert_int_equal(fat_dev_read(volume->dev, fat_geometry_root_off(&volume->geometry), all,
-				      *n_bytes),
-			 FAT_OK);
+	assert_int_equal(
+		fat_dev_read(volume->dev, fat_geometry_root_off(&volume->geometry), all, *n_bytes),
+		FAT_OK);
 	return all;
 }
 
@@ -206,10 +207,11 @@ static void list(const struct volume *volume, uint8_t *slots, size_t n_bytes, co
 		fat_dirent_decode(slots + at, volume->geometry.type, &entry);
 		fat_short_to_utf8(entry.name, entry.name_case, &page850, name, sizeof name);
 		if (n_long > 0) {
-			assert_int_equal(fat_long_assemble((const uint8_t(*)[FAT_SLOT_BYTES])(
-								   slots + first_long * FAT_SLOT_BYTES),
-							   n_long, entry.name, &longname, &flaws),
-					 FAT_LONG_OK);
+			assert_int_equal(
+				fat_long_assemble((const uint8_t(*)[FAT_SLOT_BYTES])(
+							  slots + first_long * FAT_SLOT_BYTES),
+						  n_long, entry.name, &longname, &flaws),
+				FAT_LONG_OK);
 			assert_int_equal(flaws, 0);
 			fat_units_to_utf8(longname.unit, longname.n_units, name, sizeof name);
 		}
@@ -257,8 +259,12 @@ static struct fat_populate *some_tree(struct content *content, bool backwards)
 	const struct {
 		uint32_t folder;
 		const char *name;
-	} files[] = { { 0, "one" }, { deep, "HALF.bin" }, { deep, "more than half" },
-		      { folder, "größer.txt" }, { folder, "empty" }, { 0, "three million" } };
+	} files[] = { { 0, "one" },
+		      { deep, "HALF.bin" },
+		      { deep, "more than half" },
+		      { folder, "größer.txt" },
+		      { folder, "empty" },
+		      { 0, "three million" } };
 
 	if (!backwards)
 		zebra = add_folder(populate, 0, "zebra");
@@ -302,7 +308,8 @@ static struct volume write_some(struct fat_populate *populate, struct content *c
 	uint8_t junk[4096];
 
 	memset(junk, 0xA5, sizeof junk);
-	assert_int_equal(fat_dev_mem_open(fat_geometry_total_bytes(&geometry), &volume.dev), FAT_OK);
+	assert_int_equal(fat_dev_mem_open(fat_geometry_total_bytes(&geometry), &volume.dev),
+			 FAT_OK);
 	for (uint64_t off = fat_geometry_data_off(&geometry);
 	     off + sizeof junk < fat_geometry_total_bytes(&geometry) && off < 8u << 20;
 	     off += sizeof junk)
@@ -318,8 +325,8 @@ static void all_types_read_back(void **state)
 	static const struct {
 		uint64_t size_bytes;
 		uint32_t type, cluster_sec;
-	} cases[] = { { 4u << 20, 12, 0 },  { 8u << 20, 12, 8 },   { 16u << 20, 16, 1 },
-		      { 64u << 20, 16, 4 }, { 128u << 20, 16, 64 }, { 40u << 20, 32, 1 },
+	} cases[] = { { 4u << 20, 12, 0 },   { 8u << 20, 12, 8 },    { 16u << 20, 16, 1 },
+		      { 64u << 20, 16, 4 },  { 128u << 20, 16, 64 }, { 40u << 20, 32, 1 },
 		      { 600u << 20, 32, 8 }, { 5ull << 30, 32, 16 } };
 
 	(void)state;
@@ -381,11 +388,11 @@ static void bad_clusters_are_left_out(void **state)
 		for (size_t k = 0; k < 5; k++) {
 			assert_int_equal(entry_of(&volume, 0, bad[k]),
 					 fat_entry_bad(volume.geometry.type));
-			assert_int_equal(fat_dev_read(volume.dev,
-						      fat_geometry_cluster_off(&volume.geometry,
-									       bad[k]),
-						      &byte, 1),
-					 FAT_OK);
+			assert_int_equal(
+				fat_dev_read(volume.dev,
+					     fat_geometry_cluster_off(&volume.geometry, bad[k]),
+					     &byte, 1),
+				FAT_OK);
 			assert_int_equal(byte, 0xA5); /* not touched */
 		}
 		fat_dev_close(volume.dev);
@@ -409,7 +416,8 @@ static void bad_clusters_behind_the_tree_stay_marked(void **state)
 		content.size_bytes[add_file(populate, 0, "a", 1)] = 1;
 		finish(populate);
 		volume = write_some(populate, &content,
-				    plan(types[i] == 12 ? 1u << 20 : 40u << 20, types[i], 0), bad, 4);
+				    plan(types[i] == 12 ? 1u << 20 : 40u << 20, types[i], 0), bad,
+				    4);
 		for (size_t k = 0; k < 4; k++)
 			assert_int_equal(entry_of(&volume, 1, bad[k]),
 					 fat_entry_bad(volume.geometry.type));
@@ -499,8 +507,9 @@ static void failures_stop_and_are_named(void **state)
 	struct fat_geometry geometry = plan(16u << 20, 16, 0);
 	struct content content;
 	struct fat_populate *populate = some_tree(&content, false);
-	struct fat_populate_source source = {
-		.ctx = &content, .read = read_content, .progress = go_on };
+	struct fat_populate_source source = { .ctx = &content,
+					      .read = read_content,
+					      .progress = go_on };
 	struct fat_dev *dev;
 	char path[64];
 
@@ -550,8 +559,14 @@ static void all_bad_names_at_once(void **state)
 	node[0] = add_file(populate, 0, "a:b", 1);
 	node[1] = add_file(populate, 0, "dot.", 1);
 	node[2] = add_file(populate, 0, "end ", 1);
-	node[3] = add_file(populate, 0, "gr\xC3\x96\xC3\x9F" "e", 1); /* GROESSE but for case */
-	node[4] = add_file(populate, 0, "gr\xC3\xB6\xC3\x9F" "e", 1);
+	node[3] = add_file(populate, 0,
+			   "gr\xC3\x96\xC3\x9F"
+			   "e",
+			   1); /* GROESSE but for case */
+	node[4] = add_file(populate, 0,
+			   "gr\xC3\xB6\xC3\x9F"
+			   "e",
+			   1);
 	node[5] = add_file(populate, 0, "large", 1ull << 32);
 	node[6] = add_file(populate, 0, "line\nfeed", 1);
 	node[7] = add_file(populate, 0, "not utf-8 \xFF", 1);
