@@ -49,3 +49,24 @@ $(PERF_BIN): $(O)/tests/perf/%: $(O)/tests/perf/%.o $(O)/libfat.a
 .PHONY: perf
 perf: all $(PERF_BIN)
 	$(Q)for s in tests/perf/$(or $(P),*).sh; do O=$(O) FATWISE_BIN="$(CURDIR)/$(O)" "$$s" || exit 1; done
+
+# Fuzzing with clang's libFuzzer: `make fuzz FUZZ_SECONDS=60`, T=boot for one target. Finds stay in
+# build/fuzz/TARGET; each becomes a test.
+FUZZ_SECONDS ?= 60
+FUZZ_CC ?= clang
+FUZZ_FLAGS := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
+FUZZED := $(wildcard lib/*.c lib/cli/*.c lib/host/*.c) $(filter-out %main.c,$(wildcard fsck/*.c mkfs/*.c advisor/*.c))
+$(FUZZ_BIN): build/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard lib/*.h tests/fuzz/*.h fsck/*.def)
+	$(call say,FUZZCC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(CPPFLAGS) -I. $(FUZZ_FLAGS) -o $@ $< $(FUZZED) -lm
+
+.PHONY: fuzz
+fuzz: $(if $(T),build/fuzz/fuzz_$(T),$(FUZZ_BIN))
+	$(Q)for t in $^; do mkdir -p $$t.corpus && echo "$$t" && (cd build/fuzz && \
+		ASAN_OPTIONS=allocator_may_return_null=1 ./$${t##*/} -max_total_time=$(FUZZ_SECONDS) \
+		-timeout=20 -len_control=0 -rss_limit_mb=512 -artifact_prefix=$${t##*/}. -print_final_stats=1 \
+		$${t##*/}.corpus 2>&1 | grep -E 'stat::number_of_exec|stat::new_units|SUMMARY|ERROR|BINGO'); \
+		done; ! ls build/fuzz/*.crash-* build/fuzz/*.timeout-* build/fuzz/*.oom-* 2>/dev/null
