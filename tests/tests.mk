@@ -65,7 +65,8 @@ $(FUZZ_BIN): build/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard lib/*.h tests/fuz
 
 .PHONY: fuzz
 fuzz: $(if $(T),build/fuzz/fuzz_$(T),$(FUZZ_BIN))
-	$(Q)for t in $^; do mkdir -p $$t.corpus && echo "$$t" && (cd build/fuzz && \
+	$(Q)for t in $^; do mkdir -p $$t.corpus && echo "$$t" && \
+		head -c 2048 /dev/zero | tr '\000' '\001' >$$t.corpus/seed && (cd build/fuzz && \
 		ASAN_OPTIONS=allocator_may_return_null=1 ./$${t##*/} -max_total_time=$(FUZZ_SECONDS) \
 		-timeout=20 -len_control=0 -rss_limit_mb=512 -artifact_prefix=$${t##*/}. -print_final_stats=1 \
 		$${t##*/}.corpus 2>&1 | grep -E 'stat::number_of_exec|stat::new_units|SUMMARY|ERROR|BINGO'); \

@@ -10,7 +10,7 @@
 #include "fuzz.h"
 #include "libfat.h"
 
-#define DEVICE_BYTES 65536u
+#define DEVICE_BYTES 8192u
 #define BLOCK	     512u
 
 static void mend(uint8_t *bytes, size_t n_bytes)
@@ -24,7 +24,7 @@ static void mend(uint8_t *bytes, size_t n_bytes)
 	for (size_t at = BLOCK; at + 64 <= n_bytes; at += BLOCK) {
 		uint8_t *record = bytes + at;
 
-		if (record[50] & 1)
+		if (record[50] & 2)
 			continue;
 		memcpy(record, "FUrc", 4);
 		record[4] &= 7;
