@@ -1,20 +1,29 @@
 # Tests. Everything is found by its name, in the kinds that belong to `make check`:
-#   tests/KIND/test_*.c   a cmocka program; the folder's other .c files are linked to all of them
+#   tests/KIND/test_*.c   a cmocka program; the other .c files of all kinds are linked to it
+#   tests/KIND/*_main.c   a program to be used by hand, linked likewise
 #   tests/KIND/*.bats     the command line, with bats
 #   tests/KIND/*.sh       any other program that prints TAP (executable)
 # Each is run with FATWISE_BIN (folder of the built tools), O and CC in the environment.
 
-KINDS ?= lint unit sim recipes cli diff
+ALL_KINDS := lint unit sim recipes crash cli diff
+KINDS ?= $(ALL_KINDS)
 JOBS ?= 2
 
 TEST_SRC := $(foreach k,$(KINDS),$(wildcard tests/$(k)/test_*.c))
 TEST_BIN := $(TEST_SRC:%.c=$(O)/%)
-HELP_SRC := $(filter-out $(TEST_SRC),$(foreach k,$(KINDS),$(wildcard tests/$(k)/*.c)))
+HAND_SRC := $(foreach k,$(ALL_KINDS),$(wildcard tests/$(k)/*_main.c))
+HAND_BIN := $(HAND_SRC:%_main.c=$(O)/%)
+HELP_SRC := $(filter-out $(HAND_SRC) $(foreach k,$(ALL_KINDS),$(wildcard tests/$(k)/test_*.c)), \
+	$(foreach k,$(ALL_KINDS),$(wildcard tests/$(k)/*.c)))
 HELP_OBJ := $(HELP_SRC:%.c=$(O)/%.o)
 SCRIPTS := $(foreach k,$(KINDS),$(sort $(wildcard tests/$(k)/*.bats tests/$(k)/*.sh)))
 
-$(TEST_SRC:%.c=$(O)/%.o) $(HELP_OBJ): CPPFLAGS += -I.
+$(TEST_SRC:%.c=$(O)/%.o) $(HAND_SRC:%.c=$(O)/%.o) $(HELP_OBJ): CPPFLAGS += -I.
 $(TEST_BIN): $(O)/%: $(O)/%.o $(HELP_OBJ) $(ARCHIVES)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(HELP_OBJ) -Wl,--start-group $(ARCHIVES) \
+		-Wl,--end-group $(HOST_LIBS) -lcmocka -lm
+$(HAND_BIN): $(O)/%: $(O)/%_main.o $(HELP_OBJ) $(ARCHIVES)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(HELP_OBJ) -Wl,--start-group $(ARCHIVES) \
 		-Wl,--end-group $(HOST_LIBS) -lcmocka -lm
@@ -26,7 +35,7 @@ check test:
 	$(Q)$(MAKE) --no-print-directory run-tests
 
 # `make check KINDS=unit` runs one kind, `make check T=tests/cli/mkfs.bats` one program.
-run-tests: all $(TEST_BIN)
+run-tests: all $(TEST_BIN) $(HAND_BIN)
 	$(Q)O=$(O) CC="$(CC)" JOBS=$(JOBS) FATWISE_BIN="$(CURDIR)/$(O)" \
 		tests/run $(or $(T),$(TEST_BIN) $(SCRIPTS))
 
