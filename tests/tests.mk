@@ -28,6 +28,9 @@ $(HAND_BIN): $(O)/%: $(O)/%_main.o $(HELP_OBJ) $(ARCHIVES)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(HELP_OBJ) -Wl,--start-group $(ARCHIVES) \
 		-Wl,--end-group $(HOST_LIBS) -lcmocka -lm
 
+# Allocations of what these test can be made to fail (tests/crash/malloc_fail.c).
+$(filter $(O)/tests/crash/%,$(TEST_BIN) $(HAND_BIN)): LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
 # The packages first, in a make of its own: what is installed changes what this one has looked for.
 .PHONY: check test run-tests
 check test:

@@ -272,6 +272,8 @@ static void allocate(struct image *image, struct node *node)
 	if (node->n_chain > 0 && node->n_chain < need)
 		die("%s: %s needs %llu clusters", image->recipe->name, node->path,
 		    (unsigned long long)need);
+	if (!node->is_dir && node->n_chain > need)
+		node->n_chain = (size_t)need; /* the list was made for smaller clusters */
 	if (node->n_chain > 0 || need == 0)
 		return;
 	node->chain = xalloc((size_t)need, sizeof *node->chain);
