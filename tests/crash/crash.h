@@ -94,8 +94,8 @@ struct crash_file {
 /* A reference to a cluster, and where on the disk it stands. */
 struct crash_ref {
 	uint32_t clus;
-	uint64_t off;	/* of the entry in a folder */
-	uint32_t from;	/* the entry in the table; 0: it stands in a folder */
+	uint64_t off;   /* of the entry in a folder */
+	uint32_t from;  /* the entry in the table; 0: it stands in a folder */
 	bool reachable; /* from the root */
 };
 

@@ -31,15 +31,15 @@ struct dev_order {
 	struct fat_dev dev;
 	struct shape shape;
 	struct notes *violations;
-	unsigned floor;	 /* stages that may still come */
-	unsigned batch;	 /* stages that all writes since the last flush can belong to */
+	unsigned floor; /* stages that may still come */
+	unsigned batch; /* stages that all writes since the last flush can belong to */
 	bool wrote;
 	int primary; /* the FAT that repairs are made in; -1: not known yet */
 };
 
 static const char *stage_name(unsigned stages)
 {
-	static const char *const names[] = { "MARK",	"PREPARE", "DETACH",  "ATTACH",
+	static const char *const names[] = { "MARK",    "PREPARE", "DETACH",  "ATTACH",
 					     "RELEASE", "MIRROR",  "SUMMARY", "CLEAN" };
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -84,7 +84,8 @@ static bool is_in_other_copy(const struct dev_order *order, uint32_t copy, uint3
 			     uint32_t value)
 {
 	for (uint32_t other = 0; other < order->shape.n_fats; other++)
-		if (other != copy && table_get(order->dev.below, &order->shape, other, clus) == value)
+		if (other != copy &&
+		    table_get(order->dev.below, &order->shape, other, clus) == value)
 			return true;
 	return false;
 }
@@ -142,8 +143,8 @@ static unsigned of_slot(const uint8_t *was, const uint8_t *is)
 
 /* ---- what a write changes ------------------------------------------------------------------ */
 
-static unsigned of_table(struct dev_order *order, uint32_t copy, uint64_t off,
-			 const uint8_t *is, size_t len)
+static unsigned of_table(struct dev_order *order, uint32_t copy, uint64_t off, const uint8_t *is,
+			 size_t len)
 {
 	const struct shape *shape = &order->shape;
 	uint64_t in_copy = off - shape_fat_off(shape, copy);
@@ -152,7 +153,8 @@ static unsigned of_table(struct dev_order *order, uint32_t copy, uint64_t off,
 	uint8_t *old = xalloc(len + 4 + lead, 1), *new = xalloc(len + 4 + lead, 1);
 	unsigned stages = ALL;
 
-	/* Entries are compared in a window that begins a little before the write and ends after it. */
+	/* Entries are compared in a window that begins a little before the write and ends after it.
+	 */
 	get_bytes(order->dev.below, off - lead, old, len + lead);
 	memcpy(new, old, lead);
 	memcpy(new + lead, is, len);
@@ -174,7 +176,8 @@ static unsigned of_table(struct dev_order *order, uint32_t copy, uint64_t off,
 
 static bool is_free_now(const struct dev_order *order, uint64_t off)
 {
-	uint32_t clus = (uint32_t)((off - shape_data_off(&order->shape)) / order->shape.cluster_bytes) + 2;
+	uint32_t clus =
+		(uint32_t)((off - shape_data_off(&order->shape)) / order->shape.cluster_bytes) + 2;
 
 	if (off < shape_data_off(&order->shape))
 		return false;
@@ -200,7 +203,8 @@ static unsigned of_data(const struct dev_order *order, uint64_t off, const uint8
 	return stages;
 }
 
-static unsigned of_reserved(const struct dev_order *order, uint64_t off, const uint8_t *is, size_t len)
+static unsigned of_reserved(const struct dev_order *order, uint64_t off, const uint8_t *is,
+			    size_t len)
 {
 	uint8_t *was = xalloc(len, 1);
 	unsigned stages = ALL;
@@ -250,8 +254,8 @@ static void judge(struct dev_order *order, uint64_t off, const uint8_t *bytes, s
 		notes_add(order->violations, "write at %llu: the volume is not marked dirty yet",
 			  (unsigned long long)off);
 	if (!(stages & order->floor))
-		notes_add(order->violations, "write at %llu: %s comes after %s", (unsigned long long)off,
-			  stage_name(stages), stage_name(order->floor));
+		notes_add(order->violations, "write at %llu: %s comes after %s",
+			  (unsigned long long)off, stage_name(stages), stage_name(order->floor));
 	else if (!(stages & order->batch))
 		notes_add(order->violations, "write at %llu: no flush between %s and %s",
 			  (unsigned long long)off, stage_name(order->batch), stage_name(stages));

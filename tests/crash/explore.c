@@ -12,8 +12,8 @@
 #include "tests/recipes/dev_snap.h"
 
 #define STATUS_UNFINISHED 8 /* the bit of an operational error */
-#define MAX_COMPLAINTS	  20u
-#define SECOND_CUT_EACH	  16u /* one state in so many is cut a second time */
+#define MAX_COMPLAINTS    20u
+#define SECOND_CUT_EACH   16u /* one state in so many is cut a second time */
 
 struct explorer {
 	const struct crash_subject *subject;
@@ -141,8 +141,8 @@ static void try_state(struct explorer *explorer, const char *id)
 /* ---- failing calls ------------------------------------------------------------------------- */
 
 /* What an aborted run left is a state like any other. */
-static void check_aborted(struct explorer *explorer, const char *id, struct fat_dev *dev, int status,
-			  bool must_fail)
+static void check_aborted(struct explorer *explorer, const char *id, struct fat_dev *dev,
+			  int status, bool must_fail)
 {
 	struct notes found = { 0 };
 
@@ -246,12 +246,15 @@ static void close_explorer(struct explorer *explorer)
 void crash_explore(const struct crash_subject *subject, struct crash_counts *counts,
 		   struct notes *complaints)
 {
-	struct explorer explorer = { .subject = subject, .counts = counts, .complaints = complaints };
+	struct explorer explorer = { .subject = subject,
+				     .counts = counts,
+				     .complaints = complaints };
 	struct notes found = { 0 };
 
 	open_explorer(&explorer, &found);
 	report(&explorer, "order", &found);
-	if (explorer.log.n > 0 && explorer.log.write[explorer.log.n - 1].epoch + 1 == explorer.log.n_epochs)
+	if (explorer.log.n > 0 &&
+	    explorer.log.write[explorer.log.n - 1].epoch + 1 == explorer.log.n_epochs)
 		notes_add(&found, "the last write is not flushed");
 	report(&explorer, "order", &found);
 	for (size_t i = 0; i < explorer.states.n && !had_enough(&explorer); i++)
@@ -264,7 +267,9 @@ void crash_explore(const struct crash_subject *subject, struct crash_counts *cou
 void crash_replay(const struct crash_subject *subject, const char *id, struct notes *complaints)
 {
 	struct crash_counts counts = { 0 };
-	struct explorer explorer = { .subject = subject, .counts = &counts, .complaints = complaints };
+	struct explorer explorer = { .subject = subject,
+				     .counts = &counts,
+				     .complaints = complaints };
 	const char *slash = strchr(id, '/');
 	char *first = slash ? xformat("%.*s", (int)(slash - id), id) : xstrdup(id);
 	struct notes found = { 0 };

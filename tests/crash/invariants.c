@@ -105,7 +105,8 @@ static void take_folder(struct gather *gather, uint32_t clus)
 	uint32_t steps = 0;
 
 	while (in_volume(gather->shape, clus) && steps++ < 65536 &&
-	       take_slots(gather, shape_cluster_off(gather->shape, clus), gather->shape->cluster_bytes)) {
+	       take_slots(gather, shape_cluster_off(gather->shape, clus),
+			  gather->shape->cluster_bytes)) {
 		gather->is_dir[clus] = 1;
 		clus = gather->refs->fat[clus];
 	}
@@ -283,7 +284,8 @@ static bool is_in(const struct survey *survey, const struct crash_file *file)
 	if (same && !same->is_dir && survey_hash(survey, same) == file->hash)
 		return true;
 	for (size_t i = 0; file->is_recovered && i < survey->n_found; i++)
-		if (!survey->found[i].is_dir && survey_hash(survey, &survey->found[i]) == file->hash)
+		if (!survey->found[i].is_dir &&
+		    survey_hash(survey, &survey->found[i]) == file->hash)
 			return true;
 	return false;
 }
@@ -298,6 +300,7 @@ void crash_check_result(const struct crash_world *world, struct fat_dev *result,
 		notes_add(complaints, "after the re-run: %s", survey.problems.line[i]);
 	for (size_t i = 0; i < world->n_files; i++)
 		if (!is_in(&survey, &world->file[i]))
-			notes_add(complaints, "after the re-run %s is lost or altered", world->file[i].path);
+			notes_add(complaints, "after the re-run %s is lost or altered",
+				  world->file[i].path);
 	survey_free(&survey);
 }

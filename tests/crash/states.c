@@ -32,8 +32,8 @@ static void add_units(struct crash_states *states, size_t write_index)
 		uint32_t len = (uint32_t)min_u64(in_sector, write->len - at);
 
 		GROW_ARRAY(states->unit, states->n_units);
-		states->unit[states->n_units++] =
-			(struct crash_unit){ off, len, write->bytes + at, write->epoch, write_index };
+		states->unit[states->n_units++] = (struct crash_unit){ off, len, write->bytes + at,
+								       write->epoch, write_index };
 		at += len;
 	}
 }

@@ -84,11 +84,12 @@ static void careful_toy_is_accepted(void **state)
 	assert_true(trial.counts.n_second > 10);
 	assert_true(trial.counts.n_faults > 20);
 	assert_true(trial.counts.n_mallocs >= 3);
-	print_message("# %llu states, %llu second cuts, %llu failing calls, %llu failing allocations\n",
-		      (unsigned long long)trial.counts.n_states,
-		      (unsigned long long)trial.counts.n_second,
-		      (unsigned long long)trial.counts.n_faults,
-		      (unsigned long long)trial.counts.n_mallocs);
+	print_message(
+		"# %llu states, %llu second cuts, %llu failing calls, %llu failing allocations\n",
+		(unsigned long long)trial.counts.n_states,
+		(unsigned long long)trial.counts.n_second,
+		(unsigned long long)trial.counts.n_faults,
+		(unsigned long long)trial.counts.n_mallocs);
 	close_trial(&trial);
 }
 
@@ -141,7 +142,8 @@ static void an_id_replays(void **state)
 	open_trial(&trial, TOY_ATTACHES_FIRST);
 	crash_explore(&trial.subject, &trial.counts, &trial.complaints);
 	assert_true(trial.complaints.n > 1);
-	assert_int_equal(sscanf(trial.complaints.line[trial.complaints.n - 1], "replay toy:%63[^:]", id), 1);
+	assert_int_equal(
+		sscanf(trial.complaints.line[trial.complaints.n - 1], "replay toy:%63[^:]", id), 1);
 	crash_replay(&trial.subject, id, &again);
 	assert_true(says(&again, strchr(trial.complaints.line[trial.complaints.n - 1], ':')));
 	notes_free(&again);

@@ -14,7 +14,7 @@ struct job {
 	struct fat_dev *dev;
 	const struct toy *toy;
 	uint8_t boot[512], root[512];
-	uint8_t *table;	  /* as it shall be */
+	uint8_t *table;   /* as it shall be */
 	uint8_t *disk[2]; /* the two copies as they are */
 	uint8_t *reached; /* bit 0: from an entry; bit 1: some entry of the table points to it */
 	size_t table_bytes;

@@ -16,9 +16,9 @@ enum toy_manners {
 	TOY_ATTACHES_FIRST, /* the entry points to the copy before the copy is there */
 	TOY_NEVER_FLUSHES,
 	TOY_NO_MARK,
-	TOY_MIRRORS_FIRST,  /* FAT 2 is written before FAT 1 */
-	TOY_HIDES_ERRORS,   /* ends with 1 whatever happened */
-	TOY_FORGETS,	    /* the second run finds the same again */
+	TOY_MIRRORS_FIRST, /* FAT 2 is written before FAT 1 */
+	TOY_HIDES_ERRORS,  /* ends with 1 whatever happened */
+	TOY_FORGETS,       /* the second run finds the same again */
 };
 
 struct toy {

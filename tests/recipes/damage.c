@@ -102,9 +102,9 @@ static void set_both(struct image *image, const struct statement *s)
 /* "in 1,3" at the end of a line: a bit a copy; all without it. */
 static unsigned copies(struct image *image, const struct statement *s)
 {
-	const char *list = s->n_words > 2 && strcmp(s->word[s->n_words - 2], "in") == 0 ?
-				   s->word[s->n_words - 1] :
-				   NULL;
+	const char *list = s->n_words > 2 && strcmp(s->word[s->n_words - 2], "in") == 0
+				   ? s->word[s->n_words - 1]
+				   : NULL;
 	unsigned bits = 0;
 
 	if (!list)
@@ -177,7 +177,8 @@ static void fill_lost(struct image *image, struct node *node)
 	for (size_t i = 0; i < node->n_chain; i++) {
 		uint32_t next = i + 1 < node->n_chain ? node->chain[i + 1] : shape_mask(shape);
 
-		content_fill(node->seed, (uint64_t)i * shape->cluster_bytes, buf, shape->cluster_bytes);
+		content_fill(node->seed, (uint64_t)i * shape->cluster_bytes, buf,
+			     shape->cluster_bytes);
 		put_bytes(image->dev, shape_cluster_off(shape, node->chain[i]), buf,
 			  shape->cluster_bytes);
 		for (uint32_t copy = 0; copy < shape->n_fats; copy++)
@@ -224,7 +225,8 @@ enum fill { FILL_ZERO, FILL_ONES, FILL_GARBAGE };
 static void fill_region(struct image *image, const struct statement *s, struct bad_range range,
 			enum fill fill)
 {
-	uint64_t seed = mix64(hash_text(image->recipe->name) + s->line * 64ull + image->instance.bits);
+	uint64_t seed =
+		mix64(hash_text(image->recipe->name) + s->line * 64ull + image->instance.bits);
 
 	if (fill == FILL_ZERO) {
 		if (fat_dev_zero(image->dev, range.off, range.len) != FAT_OK)
@@ -241,9 +243,9 @@ static void fill_region(struct image *image, const struct statement *s, struct b
 
 static void overwrite(struct image *image, const struct statement *s)
 {
-	enum fill fill = strcmp(s->word[0], "zero") == 0 ? FILL_ZERO :
-			 strcmp(s->word[0], "ones") == 0 ? FILL_ONES :
-							   FILL_GARBAGE;
+	enum fill fill = strcmp(s->word[0], "zero") == 0   ? FILL_ZERO
+			 : strcmp(s->word[0], "ones") == 0 ? FILL_ONES
+							   : FILL_GARBAGE;
 	struct bad_range *regions;
 	size_t i = 1, n = place_regions(image, s, &i, &regions);
 
@@ -279,7 +281,8 @@ static struct node *need_node(struct image *image, const struct statement *s, si
 	struct node *node = i < s->n_words ? image_find(image, s->word[i]) : NULL;
 
 	if (!node)
-		statement_die(image->recipe, s, "there is no '%s'", i < s->n_words ? s->word[i] : "");
+		statement_die(image->recipe, s, "there is no '%s'",
+			      i < s->n_words ? s->word[i] : "");
 	return node;
 }
 
@@ -343,7 +346,8 @@ static void add_raw(struct image *image, const struct statement *s)
 	put_le16(raw + 26, (uint16_t)start);
 	put_le32(raw + 28, (uint32_t)place_value(image, s, s->word[5], 0));
 	add_slot(image, s, need_node(image, s, 1), raw);
-	name.off = place_slot(image, s, need_node(image, s, 1), need_node(image, s, 1)->n_slots - 1);
+	name.off =
+		place_slot(image, s, need_node(image, s, 1), need_node(image, s, 1)->n_slots - 1);
 	write_text(image, s, &name, s->word[2]);
 }
 
@@ -353,13 +357,20 @@ static const struct {
 	const char *word;
 	void (*act)(struct image *image, const struct statement *s);
 } acts[] = {
-	{ "fat", set_table },		{ "reserved-bits", set_reserved_bits },
-	{ "boots", set_both },		{ "lost", make_lost },
-	{ "zero", overwrite },		{ "ones", overwrite },
-	{ "garbage", overwrite },	{ "unreadable", make_unreadable },
-	{ "truncate", truncate_device }, { "erase", erase },
-	{ "erase-short", erase },	{ "erase-long", erase },
-	{ "twin", add_twin },		{ "clone", add_clone },
+	{ "fat", set_table },
+	{ "reserved-bits", set_reserved_bits },
+	{ "boots", set_both },
+	{ "lost", make_lost },
+	{ "zero", overwrite },
+	{ "ones", overwrite },
+	{ "garbage", overwrite },
+	{ "unreadable", make_unreadable },
+	{ "truncate", truncate_device },
+	{ "erase", erase },
+	{ "erase-short", erase },
+	{ "erase-long", erase },
+	{ "twin", add_twin },
+	{ "clone", add_clone },
 	{ "raw", add_raw },
 };
 

@@ -74,8 +74,8 @@ static struct leaf *own_leaf(struct leaf **place)
 
 static uint8_t *own_page(struct snap *snap, uint64_t off)
 {
-	struct page **place = &own_leaf(&snap->leaf[off / LEAF_BYTES])
-				       ->page[off % LEAF_BYTES / SNAP_PAGE_BYTES];
+	struct page **place =
+		&own_leaf(&snap->leaf[off / LEAF_BYTES])->page[off % LEAF_BYTES / SNAP_PAGE_BYTES];
 	struct page *old = *place;
 
 	if (!old || old->n_users > 1) {

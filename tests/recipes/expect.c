@@ -57,8 +57,8 @@ static const struct {
 	const char *word;
 	enum owed owed;
 } owed_words[] = {
-	{ "intact", OWED_INTACT }, { "data", OWED_DATA },   { "samedir", OWED_SAMEDIR },
-	{ "saved", OWED_SAVED },   { "gone", OWED_GONE },   { "nothing", OWED_NOTHING },
+	{ "intact", OWED_INTACT }, { "data", OWED_DATA }, { "samedir", OWED_SAMEDIR },
+	{ "saved", OWED_SAVED },   { "gone", OWED_GONE }, { "nothing", OWED_NOTHING },
 	{ "moved", OWED_MOVED },
 };
 
@@ -123,7 +123,8 @@ static bool read_answer(struct image *image, const struct statement *s, struct e
 		expect->check = expect->repair = expect->again = 0;
 	} else if (strcmp(verb, "refuses") == 0) {
 		expect->refuses = expect->unjudged = true;
-		expect->check = expect->repair = expect->again = (int)strtol(word_at(image, s, 2), NULL, 10);
+		expect->check = expect->repair = expect->again =
+			(int)strtol(word_at(image, s, 2), NULL, 10);
 	} else if (strcmp(verb, "faults") == 0) {
 		expect->has_codes = true;
 		for (size_t i = 2; i < s->n_words; i++)
@@ -178,7 +179,8 @@ void expect_codes(const struct expectation *expect, const char *const *found, si
 		  struct notes *complaints)
 {
 	for (size_t i = 0; expect->has_codes && i < n_found; i++)
-		if (!has_text(expect->code, expect->n_codes, found[i]) && !has_text(found, i, found[i]))
+		if (!has_text(expect->code, expect->n_codes, found[i]) &&
+		    !has_text(found, i, found[i]))
 			notes_add(complaints, "found %s, which is not expected", found[i]);
 	for (size_t i = 0; i < expect->n_codes; i++)
 		if (!has_text(found, n_found, expect->code[i]))

@@ -13,14 +13,14 @@
 
 struct expectation {
 	int check, repair, again; /* exit statuses */
-	bool refuses;		  /* repair must not write a byte */
-	bool clean;		  /* nor may it find a thing */
-	bool unjudged;		  /* the volume stays broken: no survey of it */
+	bool refuses;             /* repair must not write a byte */
+	bool clean;               /* nor may it find a thing */
+	bool unjudged;            /* the volume stays broken: no survey of it */
 	bool has_codes;
 	const char **code; /* exactly these, each at least once */
 	size_t n_codes;
 	bool has_new;
-	size_t n_new;	      /* files and folders that the description has not */
+	size_t n_new;         /* files and folders that the description has not */
 	const char **allowed; /* a problem of the survey with this text in it is all right */
 	size_t n_allowed;
 };

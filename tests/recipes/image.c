@@ -88,7 +88,8 @@ void table_set(struct fat_dev *dev, const struct shape *shape, uint32_t copy, ui
 	if (shape->bits == 12) {
 		uint32_t keep = get_le16(raw) & (clus & 1 ? 0x000Fu : 0xF000u);
 
-		put_le16(raw, (uint16_t)(keep | (clus & 1 ? (value & 0xFFFu) << 4 : value & 0xFFFu)));
+		put_le16(raw,
+			 (uint16_t)(keep | (clus & 1 ? (value & 0xFFFu) << 4 : value & 0xFFFu)));
 	} else if (shape->bits == 16) {
 		put_le16(raw, (uint16_t)value);
 	} else {
@@ -114,15 +115,20 @@ enum shape_field {
 };
 
 static const char *const shape_words[SHAPE_N] = {
-	[SHAPE_FATS] = "fats",		[SHAPE_CLUSTERS] = "clusters",
-	[SHAPE_CLUSTER] = "cluster",	[SHAPE_RESERVED] = "reserved",
-	[SHAPE_ROOT] = "root-entries",	[SHAPE_SIZE] = "volume-size",
-	[SHAPE_SPARE] = "spare-fat",	[SHAPE_BEHIND] = "behind",
-	[SHAPE_FSINFO] = "fsinfo-sector", [SHAPE_BACKUP] = "backup-sector",
+	[SHAPE_FATS] = "fats",
+	[SHAPE_CLUSTERS] = "clusters",
+	[SHAPE_CLUSTER] = "cluster",
+	[SHAPE_RESERVED] = "reserved",
+	[SHAPE_ROOT] = "root-entries",
+	[SHAPE_SIZE] = "volume-size",
+	[SHAPE_SPARE] = "spare-fat",
+	[SHAPE_BEHIND] = "behind",
+	[SHAPE_FSINFO] = "fsinfo-sector",
+	[SHAPE_BACKUP] = "backup-sector",
 };
 
-static const char *const other_words[] = { "at", "sectors", "label", "root-label", "boot-label",
-					   "serial", "mirror" };
+static const char *const other_words[] = { "at",         "sectors", "label", "root-label",
+					   "boot-label", "serial",  "mirror" };
 
 bool image_shape_word(const char *word)
 {
@@ -238,19 +244,19 @@ static void make_shape(struct image *image)
 		shape->cluster_bytes = shape->sector_bytes;
 	shape->cluster_sec = shape->cluster_bytes / shape->sector_bytes;
 	shape->n_fats = (uint32_t)(field[SHAPE_FATS] ? field[SHAPE_FATS] : 2);
-	shape->reserved_sec =
-		(uint32_t)(field[SHAPE_RESERVED] ? field[SHAPE_RESERVED] : is32 ? 32 : 1);
-	shape->root_entries =
-		is32 ? 0 : (uint32_t)(field[SHAPE_ROOT] ? field[SHAPE_ROOT] : 512);
-	shape->root_sec =
-		(uint32_t)div_ceil((uint64_t)shape->root_entries * DIRENT_BYTES, shape->sector_bytes);
+	shape->reserved_sec = (uint32_t)(field[SHAPE_RESERVED] ? field[SHAPE_RESERVED]
+					 : is32                ? 32
+							       : 1);
+	shape->root_entries = is32 ? 0 : (uint32_t)(field[SHAPE_ROOT] ? field[SHAPE_ROOT] : 512);
+	shape->root_sec = (uint32_t)div_ceil((uint64_t)shape->root_entries * DIRENT_BYTES,
+					     shape->sector_bytes);
 	shape->fsinfo_sec = is32 ? (uint32_t)(field[SHAPE_FSINFO] ? field[SHAPE_FSINFO] : 1) : 0;
 	shape->backup_sec = is32 ? (uint32_t)(field[SHAPE_BACKUP] ? field[SHAPE_BACKUP] : 6) : 0;
 	if (field[SHAPE_SIZE]) {
 		fit_size(shape, field[SHAPE_SIZE]);
 	} else {
-		shape->n_clus = (uint32_t)(field[SHAPE_CLUSTERS] ? field[SHAPE_CLUSTERS] :
-								   default_clusters(shape->bits));
+		shape->n_clus = (uint32_t)(field[SHAPE_CLUSTERS] ? field[SHAPE_CLUSTERS]
+								 : default_clusters(shape->bits));
 		shape->fat_sec = fat_sec_for(shape, shape->n_clus) + (uint32_t)field[SHAPE_SPARE];
 		shape->total_sec = (uint32_t)(shape_data_off(shape) / shape->sector_bytes +
 					      (uint64_t)shape->n_clus * shape->cluster_sec);
@@ -337,8 +343,8 @@ void image_write_boot(struct image *image)
 		return;
 	put_bytes(image->dev, (uint64_t)shape->backup_sec * shape->sector_bytes, boot, 512);
 	if (shape->backup_sec + 1 < shape->reserved_sec)
-		put_bytes(image->dev, (uint64_t)(shape->backup_sec + 1) * shape->sector_bytes, fsinfo,
-			  512);
+		put_bytes(image->dev, (uint64_t)(shape->backup_sec + 1) * shape->sector_bytes,
+			  fsinfo, 512);
 }
 
 /* Only what is not 0 is written: a table of a large volume stays sparse. */

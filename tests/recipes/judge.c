@@ -44,15 +44,16 @@ static bool has_range(const struct judge *judge, const struct found *file, const
 		return false;
 	if (node->hole && to - from > 2 * sizeof buf) /* a sample of a hole is enough */
 		return has_range(judge, file, node, from, from + sizeof buf, at) &&
-		       has_range(judge, file, node, to - sizeof buf, to, at + (to - from) - sizeof buf);
+		       has_range(judge, file, node, to - sizeof buf, to,
+				 at + (to - from) - sizeof buf);
 	while (from < to) {
 		size_t n = (size_t)min_u64(sizeof buf, to - from);
 		bool same;
 
 		if (!survey_content(&judge->survey, file, at, buf, n))
 			return false;
-		same = node->hole ? buf[0] == 0 && memcmp(buf, buf + 1, n - 1) == 0 :
-				    content_equal(node->seed, from, buf, n);
+		same = node->hole ? buf[0] == 0 && memcmp(buf, buf + 1, n - 1) == 0
+				  : content_equal(node->seed, from, buf, n);
 		if (!same)
 			return false;
 		from += n;
@@ -62,7 +63,8 @@ static bool has_range(const struct judge *judge, const struct found *file, const
 }
 
 /* The range in some file, at the start of one of its clusters. */
-static bool is_anywhere(const struct judge *judge, const struct node *node, uint64_t from, uint64_t to)
+static bool is_anywhere(const struct judge *judge, const struct node *node, uint64_t from,
+			uint64_t to)
 {
 	uint32_t cluster = judge->survey.shape.cluster_bytes;
 
@@ -88,8 +90,8 @@ static bool is_file_somewhere(const struct judge *judge, const struct node *node
 		if (file->is_dir || file->size < node->size ||
 		    file->size > round_up(node->size, cluster))
 			continue;
-		if (dir && (strncmp(file->path, dir, dir_len) != 0 ||
-			    file->path[dir_len] != '/' || strchr(file->path + dir_len + 1, '/')))
+		if (dir && (strncmp(file->path, dir, dir_len) != 0 || file->path[dir_len] != '/' ||
+			    strchr(file->path + dir_len + 1, '/')))
 			continue;
 		if (has_range(judge, file, node, 0, node->size, 0))
 			return true;
@@ -134,10 +136,10 @@ static void want_parts(struct judge *judge, const struct node *node)
 
 	for (size_t i = 0; i < node->n_parts; i++) {
 		const struct owed_part *part = &node->part[i];
-		bool there = part->in_place ?
-				     found && !found->is_dir && found->size >= part->to &&
-					     has_range(judge, found, node, part->from, part->to, part->from) :
-				     is_anywhere(judge, node, part->from, part->to);
+		bool there = part->in_place ? found && !found->is_dir && found->size >= part->to &&
+						      has_range(judge, found, node, part->from,
+								part->to, part->from)
+					    : is_anywhere(judge, node, part->from, part->to);
 
 		if (!there)
 			complain(judge, "%s: bytes %llu to %llu are not %s", node->path,
@@ -156,12 +158,14 @@ static bool tree_is_at(const struct judge *judge, const struct node *dir, const 
 		const struct found *found;
 		char *path;
 
-		if (strncmp(node->path, dir->path, len) != 0 || node->path[len] != '/' || node->deleted)
+		if (strncmp(node->path, dir->path, len) != 0 || node->path[len] != '/' ||
+		    node->deleted)
 			continue;
 		path = xformat("%s%s", new_path, node->path + len);
 		found = survey_find(&judge->survey, path);
 		free(path);
-		if (!found || found->is_dir != node->is_dir || found->size != (node->is_dir ? 0 : node->size))
+		if (!found || found->is_dir != node->is_dir ||
+		    found->size != (node->is_dir ? 0 : node->size))
 			return false;
 		if (!node->is_dir && !has_range(judge, found, node, 0, node->size, 0))
 			return false;
@@ -173,7 +177,8 @@ static void want_moved(struct judge *judge, const struct node *dir)
 {
 	judge->anything_saved = true;
 	for (size_t i = 1; i < judge->survey.n_found; i++)
-		if (judge->survey.found[i].is_dir && tree_is_at(judge, dir, judge->survey.found[i].path))
+		if (judge->survey.found[i].is_dir &&
+		    tree_is_at(judge, dir, judge->survey.found[i].path))
 			return;
 	complain(judge, "%s with its tree is nowhere", dir->path);
 }
@@ -305,9 +310,10 @@ static void want_entries(struct judge *judge, const struct statement *s, struct 
 			uint32_t found = table_get(after, shape, copy, list.clus[i]);
 			uint64_t want = place_value(judge->image, &rest, rest.word[3], found);
 
-			if (found != want && !(found >= shape_end_min(shape) && want == shape_mask(shape)))
-				complain(judge, "line %u: entry %u of FAT %u is %X", s->line, list.clus[i],
-					 copy + 1, found);
+			if (found != want &&
+			    !(found >= shape_end_min(shape) && want == shape_mask(shape)))
+				complain(judge, "line %u: entry %u of FAT %u is %X", s->line,
+					 list.clus[i], copy + 1, found);
 		}
 	free(list.clus);
 }
@@ -349,7 +355,8 @@ static void judge_places(struct judge *judge, struct fat_dev *before, struct fat
 	for (size_t i = 0; i < judge->image->recipe->n_statements; i++) {
 		const struct statement *s = &judge->image->recipe->statement[i];
 
-		if (strcmp(s->word[0], "expect") != 0 || !statement_holds(s, &judge->image->instance))
+		if (strcmp(s->word[0], "expect") != 0 ||
+		    !statement_holds(s, &judge->image->instance))
 			continue;
 		if (place_is_field(s->word[1]))
 			want_field(judge, s, after);

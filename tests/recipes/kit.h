@@ -25,8 +25,9 @@ char *xformat(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Makes room for one more element in an array that has n of them (room in powers of two). */
 #define GROW_ARRAY(array, n)                                                                       \
-	(((n) & ((n)-1)) == 0 ? (void)((array) = xgrow((array), (n) ? 2 * (n) : 1, sizeof *(array))) \
-			      : (void)0)
+	(((n) & ((n)-1)) == 0                                                                      \
+		 ? (void)((array) = xgrow((array), (n) ? 2 * (n) : 1, sizeof *(array)))            \
+		 : (void)0)
 
 /* Lines of text, one a finding. */
 struct notes {

@@ -26,7 +26,8 @@ bool name_to_short(const char *name, uint8_t short_name[11])
 	memcpy(short_name + 8, dot ? dot + 1 : "", ext);
 	for (size_t i = 0; i < 11; i++)
 		if (short_name[i] > 0x7F ||
-		    (!is_short_char(short_name[i]) && !(short_name[i] == ' ' && (i >= 8 ? i - 8 >= ext : i >= base))))
+		    (!is_short_char(short_name[i]) &&
+		     !(short_name[i] == ' ' && (i >= 8 ? i - 8 >= ext : i >= base))))
 			return false;
 	return true;
 }
@@ -67,11 +68,13 @@ void name_alias(const char *name, unsigned n, uint8_t short_name[11])
 	memset(short_name, ' ', 11);
 	for (const char *p = name; *p && p != dot && base < 8 - tail_len; p++)
 		if (*p != ' ' && *p != '.')
-			short_name[base++] = (uint8_t)(isalnum((unsigned char)*p) ? toupper(*p) : '_');
+			short_name[base++] =
+				(uint8_t)(isalnum((unsigned char)*p) ? toupper(*p) : '_');
 	memcpy(short_name + base, tail, tail_len);
 	for (const char *p = dot ? dot + 1 : ""; *p && ext < 3; p++)
 		if (*p != ' ')
-			short_name[8 + ext++] = (uint8_t)(isalnum((unsigned char)*p) ? toupper(*p) : '_');
+			short_name[8 + ext++] =
+				(uint8_t)(isalnum((unsigned char)*p) ? toupper(*p) : '_');
 }
 
 bool name_short_is_valid(const uint8_t short_name[11])
@@ -128,7 +131,8 @@ void name_from_units(const uint16_t *units, size_t n, char *to)
 	for (size_t i = 0; i < n; i++) {
 		uint32_t c = units[i];
 
-		if (c >= 0xD800 && c < 0xDC00 && i + 1 < n && units[i + 1] >= 0xDC00 && units[i + 1] < 0xE000)
+		if (c >= 0xD800 && c < 0xDC00 && i + 1 < n && units[i + 1] >= 0xDC00 &&
+		    units[i + 1] < 0xE000)
 			c = 0x10000 + ((c - 0xD800) << 10) + (units[++i] - 0xDC00u);
 		else if (c >= 0xD800 && c < 0xE000)
 			c = '?';
@@ -173,6 +177,8 @@ void name_lfn_slot(const uint16_t *units, size_t n_units, unsigned seq, uint8_t 
 	for (size_t i = 0; i < LFN_UNITS_A_SLOT; i++) {
 		size_t at = (seq - 1) * LFN_UNITS_A_SLOT + i;
 
-		put_le16(slot + name_unit_off(i), at < n_units ? units[at] : at == n_units ? 0 : 0xFFFF);
+		put_le16(slot + name_unit_off(i), at < n_units    ? units[at]
+						  : at == n_units ? 0
+								  : 0xFFFF);
 	}
 }

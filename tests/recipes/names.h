@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define LFN_UNITS_A_SLOT 13u
-#define LFN_MAX_UNITS	 255u
+#define LFN_MAX_UNITS    255u
 
 /* "README.TXT" -> "README  TXT"; false if it is no plain upper-case 8.3 name. */
 bool name_to_short(const char *name, uint8_t short_name[11]);

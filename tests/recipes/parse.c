@@ -99,8 +99,8 @@ static void add_line(struct recipe *recipe, unsigned number, char *text)
 static bool is_known(const char *word)
 {
 	return strcmp(word, "title") == 0 || strcmp(word, "options") == 0 ||
-	       strcmp(word, "expect") == 0 || strcmp(word, "tier") == 0 ||
-	       image_shape_word(word) || tree_word(word) || damage_word(word);
+	       strcmp(word, "expect") == 0 || strcmp(word, "tier") == 0 || image_shape_word(word) ||
+	       tree_word(word) || damage_word(word);
 }
 
 struct recipe *recipe_parse(const char *name, const char *text)
@@ -181,9 +181,12 @@ size_t recipe_instances(const struct recipe *recipe, struct instance list[MAX_IN
 			continue;
 		for (size_t i = 1; i < (sectors ? sectors->n_words : 2) && n < MAX_INSTANCES; i++)
 			list[n++] = (struct instance){
-				.bits = bit == 0 ? 12 : bit == 1 ? 16 : 32,
+				.bits = bit == 0   ? 12
+					: bit == 1 ? 16
+						   : 32,
 				.sector_bytes =
-					sectors ? (uint32_t)strtoul(sectors->word[i], NULL, 0) : 512,
+					sectors ? (uint32_t)strtoul(sectors->word[i], NULL, 0)
+						: 512,
 			};
 	}
 	return n;

@@ -173,7 +173,8 @@ static uint64_t term(struct image *image, const struct statement *s, const char 
 	return value;
 }
 
-static uint64_t apply(struct image *image, const struct statement *s, uint64_t a, char op, uint64_t b)
+static uint64_t apply(struct image *image, const struct statement *s, uint64_t a, char op,
+		      uint64_t b)
 {
 	switch (op) {
 	case '+':
@@ -217,48 +218,58 @@ struct field {
 };
 
 static const struct field boot_common[] = {
-	{ "jump", 0, 3, true },	  { "oem", 3, 8, true },      { "sector", 11, 2, false },
-	{ "cluster", 13, 1, false }, { "reserved", 14, 2, false }, { "fats", 16, 1, false },
-	{ "root-entries", 17, 2, false }, { "total16", 19, 2, false }, { "media", 21, 1, false },
-	{ "fat16-sectors", 22, 2, false }, { "track", 24, 2, false }, { "heads", 26, 2, false },
-	{ "hidden", 28, 4, false }, { "total32", 32, 4, false }, { "signature", 510, 2, false },
-	{ NULL, 0, 0, false },
+	{ "jump", 0, 3, true },           { "oem", 3, 8, true },
+	{ "sector", 11, 2, false },       { "cluster", 13, 1, false },
+	{ "reserved", 14, 2, false },     { "fats", 16, 1, false },
+	{ "root-entries", 17, 2, false }, { "total16", 19, 2, false },
+	{ "media", 21, 1, false },        { "fat16-sectors", 22, 2, false },
+	{ "track", 24, 2, false },        { "heads", 26, 2, false },
+	{ "hidden", 28, 4, false },       { "total32", 32, 4, false },
+	{ "signature", 510, 2, false },   { NULL, 0, 0, false },
 };
 
 static const struct field boot_old[] = {
-	{ "drive", 36, 1, false }, { "state", 37, 1, false }, { "extsig", 38, 1, false },
+	{ "drive", 36, 1, false },  { "state", 37, 1, false }, { "extsig", 38, 1, false },
 	{ "serial", 39, 4, false }, { "label", 43, 11, true }, { "type", 54, 8, true },
 	{ NULL, 0, 0, false },
 };
 
 static const struct field boot_32[] = {
-	{ "fat32-sectors", 36, 4, false }, { "flags", 40, 2, false }, { "version", 42, 2, false },
-	{ "root", 44, 4, false }, { "fsinfo", 48, 2, false }, { "backup", 50, 2, false },
-	{ "drive", 64, 1, false }, { "state", 65, 1, false }, { "extsig", 66, 1, false },
-	{ "serial", 67, 4, false }, { "label", 71, 11, true }, { "type", 82, 8, true },
+	{ "fat32-sectors", 36, 4, false },
+	{ "flags", 40, 2, false },
+	{ "version", 42, 2, false },
+	{ "root", 44, 4, false },
+	{ "fsinfo", 48, 2, false },
+	{ "backup", 50, 2, false },
+	{ "drive", 64, 1, false },
+	{ "state", 65, 1, false },
+	{ "extsig", 66, 1, false },
+	{ "serial", 67, 4, false },
+	{ "label", 71, 11, true },
+	{ "type", 82, 8, true },
 	{ NULL, 0, 0, false },
 };
 
 static const struct field fsinfo_fields[] = {
-	{ "lead", 0, 4, false }, { "struct", 484, 4, false }, { "free", 488, 4, false },
-	{ "next", 492, 4, false }, { "trail", 508, 4, false }, { NULL, 0, 0, false },
+	{ "lead", 0, 4, false },   { "struct", 484, 4, false }, { "free", 488, 4, false },
+	{ "next", 492, 4, false }, { "trail", 508, 4, false },  { NULL, 0, 0, false },
 };
 
 static const struct field entry_fields[] = {
-	{ "name", 0, 11, true }, { "first", 0, 1, false }, { "attr", 11, 1, false },
-	{ "case", 12, 1, false }, { "tenth", 13, 1, false }, { "ctime", 14, 2, false },
+	{ "name", 0, 11, true },   { "first", 0, 1, false },  { "attr", 11, 1, false },
+	{ "case", 12, 1, false },  { "tenth", 13, 1, false }, { "ctime", 14, 2, false },
 	{ "cdate", 16, 2, false }, { "adate", 18, 2, false }, { "high", 20, 2, false },
 	{ "mtime", 22, 2, false }, { "mdate", 24, 2, false }, { "low", 26, 2, false },
-	{ "start", 26, 2, false }, { "size", 28, 4, false }, { NULL, 0, 0, false },
+	{ "start", 26, 2, false }, { "size", 28, 4, false },  { NULL, 0, 0, false },
 };
 
 static const struct field lfn_fields[] = {
-	{ "seq", 0, 1, false }, { "attr", 11, 1, false }, { "type", 12, 1, false },
+	{ "seq", 0, 1, false },  { "attr", 11, 1, false },  { "type", 12, 1, false },
 	{ "sum", 13, 1, false }, { "start", 26, 2, false }, { NULL, 0, 0, false },
 };
 
 static const char *const field_words[] = { "boot", "backup", "fsinfo", "fsinfo2", "entry",
-					   "lfn",  "dot",    "dotdot", "slot",	  "sector" };
+					   "lfn",  "dot",    "dotdot", "slot",    "sector" };
 
 bool place_is_field(const char *word)
 {
@@ -327,7 +338,8 @@ static uint64_t lfn_off(struct image *image, const struct statement *s, const st
 			uint64_t seq)
 {
 	if (seq == 0 || seq > node->n_lfn)
-		statement_die(image->recipe, s, "%s has %zu long name slots", node->path, node->n_lfn);
+		statement_die(image->recipe, s, "%s has %zu long name slots", node->path,
+			      node->n_lfn);
 	return node->lfn_off[node->n_lfn - seq];
 }
 
@@ -343,9 +355,10 @@ struct place place_field(struct image *image, const struct statement *s, size_t 
 	if (strcmp(kind, "backup") == 0)
 		return in_boot(image, s, sector_off(image, shape->backup_sec), arg);
 	if (strcmp(kind, "fsinfo") == 0 || strcmp(kind, "fsinfo2") == 0)
-		return in_structure(image, s,
-				    sector_off(image, kind[6] ? shape->backup_sec + 1 : shape->fsinfo_sec),
-				    fsinfo_fields, NULL, arg);
+		return in_structure(
+			image, s,
+			sector_off(image, kind[6] ? shape->backup_sec + 1 : shape->fsinfo_sec),
+			fsinfo_fields, NULL, arg);
 	if (strcmp(kind, "sector") == 0) {
 		n = place_value(image, s, arg, 0);
 		return in_structure(image, s, sector_off(image, n), fsinfo_fields, NULL,

@@ -72,15 +72,15 @@ uint32_t shape_bad(const struct shape *shape);
 
 /* What is owed to a file or folder of the description after the repair. */
 enum owed {
-	OWED_INTACT,   /* same path, content, entry */
-	OWED_DATA,     /* same path and content; its entry may differ */
-	OWED_SAMEDIR,  /* the content in a file of its folder */
-	OWED_SAVED,    /* the content in a file, anywhere */
-	OWED_PARTS,    /* the ranges given, at their place or anywhere */
-	OWED_GONE,     /* the path must not be there */
+	OWED_INTACT,  /* same path, content, entry */
+	OWED_DATA,    /* same path and content; its entry may differ */
+	OWED_SAMEDIR, /* the content in a file of its folder */
+	OWED_SAVED,   /* the content in a file, anywhere */
+	OWED_PARTS,   /* the ranges given, at their place or anywhere */
+	OWED_GONE,    /* the path must not be there */
 	OWED_NOTHING,
 	OWED_BY_PARENT, /* comes back with a folder that moved */
-	OWED_MOVED,    /* a folder: somewhere, with its whole tree */
+	OWED_MOVED,     /* a folder: somewhere, with its whole tree */
 };
 
 struct owed_part {
@@ -92,7 +92,7 @@ struct owed_part {
 #define DIRENT_BYTES  32u
 
 struct node {
-	char *path; /* "/D1/SUB", "/" for the root, "lost:3" for a chain without an entry */
+	char *path;       /* "/D1/SUB", "/" for the root, "lost:3" for a chain without an entry */
 	const char *base; /* last component, in path */
 	struct node *parent;
 	bool is_dir, deleted, hole, is_lost;
@@ -150,7 +150,7 @@ void image_free(struct image *image);
 struct node *image_find(const struct image *image, const char *path); /* NULL: none */
 
 /* Parts of the builder (image.c, tree.c, damage.c). */
-bool image_shape_word(const char *word);  /* statements that shape the volume */
+bool image_shape_word(const char *word); /* statements that shape the volume */
 bool tree_word(const char *word);
 bool damage_word(const char *word);
 void tree_build(struct image *image);

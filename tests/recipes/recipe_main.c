@@ -66,7 +66,8 @@ static int survey(const char *path)
 		die("recipe: %s: cannot be opened", path);
 	survey_read(&s, dev);
 	for (size_t i = 0; i < s.n_found; i++)
-		printf("%c %10u %s\n", s.found[i].is_dir ? 'd' : '-', s.found[i].size, s.found[i].path);
+		printf("%c %10u %s\n", s.found[i].is_dir ? 'd' : '-', s.found[i].size,
+		       s.found[i].path);
 	for (size_t i = 0; i < s.problems.n; i++)
 		printf("problem: %s\n", s.problems.line[i]);
 	status = s.problems.n > 0;

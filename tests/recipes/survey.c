@@ -14,7 +14,8 @@
 
 static bool sane_numbers(const struct shape *shape, struct notes *problems)
 {
-	if (!is_pow2(shape->sector_bytes) || shape->sector_bytes < 512 || shape->sector_bytes > 32768)
+	if (!is_pow2(shape->sector_bytes) || shape->sector_bytes < 512 ||
+	    shape->sector_bytes > 32768)
 		notes_add(problems, "boot: sectors of %u bytes", shape->sector_bytes);
 	else if (!is_pow2(shape->cluster_sec))
 		notes_add(problems, "boot: clusters of %u sectors", shape->cluster_sec);
@@ -58,7 +59,8 @@ bool survey_shape(const uint8_t boot[512], uint64_t device_bytes, struct shape *
 	if (shape->fat_sec == 0)
 		shape_of_32(boot, shape);
 	if (shape->sector_bytes)
-		shape->root_sec = (uint32_t)div_ceil(shape->root_entries * 32ull, shape->sector_bytes);
+		shape->root_sec =
+			(uint32_t)div_ceil(shape->root_entries * 32ull, shape->sector_bytes);
 	if (!sane_numbers(shape, problems))
 		return false;
 	data_sec = shape->total_sec - shape_data_off(shape) / shape->sector_bytes;
@@ -96,10 +98,11 @@ static void check_boot(struct survey *survey)
 		notes_add(problems, "boot: media byte %02X", boot[21]);
 	if (ext[1] & 3)
 		notes_add(problems, "boot: the volume is marked dirty");
-	if (get_le16(boot + 19) && get_le32(boot + 32) && get_le16(boot + 19) != get_le32(boot + 32))
+	if (get_le16(boot + 19) && get_le32(boot + 32) &&
+	    get_le16(boot + 19) != get_le32(boot + 32))
 		notes_add(problems, "boot: two sector counts");
-	if (shape->bits == 32 && (get_le16(boot + 42) != 0 || shape->root_entries != 0 ||
-				  get_le16(boot + 19) != 0))
+	if (shape->bits == 32 &&
+	    (get_le16(boot + 42) != 0 || shape->root_entries != 0 || get_le16(boot + 19) != 0))
 		notes_add(problems, "boot: version, root entries or 16-bit count on FAT32");
 	if (shape->bits != 32 && shape->root_entries == 0)
 		notes_add(problems, "boot: no root directory");
@@ -167,7 +170,8 @@ static uint32_t *read_table(struct survey *survey, uint32_t copy)
 		else if (shape->bits == 16)
 			table[c] = get_le16(raw + 2 * c);
 		else
-			table[c] = c & 1 ? get_le16(raw + c * 3 / 2) >> 4 : get_le16(raw + c * 3 / 2) & 0xFFFu;
+			table[c] = c & 1 ? get_le16(raw + c * 3 / 2) >> 4
+					 : get_le16(raw + c * 3 / 2) & 0xFFFu;
 	}
 	free(raw);
 	return table;
@@ -182,8 +186,9 @@ static void compare_copies(struct survey *survey, const uint32_t *active)
 
 		for (size_t c = 0; c < n; c++)
 			if (other[c] != active[c]) {
-				notes_add(&survey->problems, "FAT %u: entry %zu is %X, %X in FAT %u",
-					  copy + 1, c, other[c], active[c], survey->shape.active_fat + 1);
+				notes_add(&survey->problems,
+					  "FAT %u: entry %zu is %X, %X in FAT %u", copy + 1, c,
+					  other[c], active[c], survey->shape.active_fat + 1);
 				break;
 			}
 		free(other);
@@ -229,7 +234,8 @@ static void find_lost(struct survey *survey)
 			survey->n_lost++;
 		}
 	if (survey->n_lost)
-		notes_add(&survey->problems, "%u lost clusters, the first is %u", survey->n_lost, first);
+		notes_add(&survey->problems, "%u lost clusters, the first is %u", survey->n_lost,
+			  first);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -289,7 +295,8 @@ bool survey_content(const struct survey *survey, const struct found *file, uint6
 		if (off / cluster >= file->n_chain)
 			return false;
 		get_bytes(survey->dev,
-			  shape_cluster_off(&survey->shape, file->chain[off / cluster]) + off % cluster,
+			  shape_cluster_off(&survey->shape, file->chain[off / cluster]) +
+				  off % cluster,
 			  buf, n);
 		buf += n;
 		off += n;

@@ -28,8 +28,8 @@ struct survey {
 	struct notes problems;
 	struct found *found; /* [0] is the root; folders before what they hold */
 	size_t n_found;
-	uint32_t *fat;	 /* of the active copy; value bits */
-	uint32_t *owner; /* index of found + 1; 0: nobody */
+	uint32_t *fat;           /* of the active copy; value bits */
+	uint32_t *owner;         /* index of found + 1; 0: nobody */
 	uint32_t n_free, n_lost; /* clusters */
 	uint8_t boot[512];
 	uint8_t root_label[11];

@@ -140,7 +140,8 @@ static void take_long_slot(struct walk *walk, const uint8_t *slot)
 
 static bool is_long_char(uint16_t c)
 {
-	return c >= 0x20 && c != 0xFFFF && (c > 0x7E || !strchr("\"*/:<>?\\|", (int)c)) && c != 0x7F;
+	return c >= 0x20 && c != 0xFFFF && (c > 0x7E || !strchr("\"*/:<>?\\|", (int)c)) &&
+	       c != 0x7F;
 }
 
 /* The gathered name in UTF-8; false if there is none, or none that may be used. */
@@ -177,9 +178,10 @@ static void check_dot(struct walk *walk, const uint8_t *slot, uint32_t index)
 		want = dir->parent ? survey->found[dir->parent].chain[0] : 0;
 	if (memcmp(slot, index ? "..         " : ".          ", 11) != 0)
 		problem(walk, "slot %u is no dot entry", index);
-	else if (!(slot[11] & ATTR_DIR) || start_of(survey, slot) != want || get_le32(slot + 28) != 0)
-		problem(walk, "dot entry %u: attributes %02X, start %u (not %u), size %u", index, slot[11],
-			start_of(survey, slot), want, get_le32(slot + 28));
+	else if (!(slot[11] & ATTR_DIR) || start_of(survey, slot) != want ||
+		 get_le32(slot + 28) != 0)
+		problem(walk, "dot entry %u: attributes %02X, start %u (not %u), size %u", index,
+			slot[11], start_of(survey, slot), want, get_le32(slot + 28));
 }
 
 static void take_label(struct walk *walk, const uint8_t *slot)
@@ -318,7 +320,8 @@ static void read_folder(struct survey *survey, size_t dir)
 		return;
 	}
 	if (dir == 0 && shape->bits != 32)
-		take_slots(&walk, shape_root_off(shape), shape->root_entries * DIRENT_BYTES, &index);
+		take_slots(&walk, shape_root_off(shape), shape->root_entries * DIRENT_BYTES,
+			   &index);
 	for (size_t i = 0; i < survey->found[dir].n_chain; i++)
 		take_slots(&walk, shape_cluster_off(shape, survey->found[dir].chain[i]),
 			   shape->cluster_bytes, &index);

@@ -55,8 +55,12 @@ static size_t complaints_about(const char *text, unsigned bits, uint32_t sector_
 
 static void sound_volumes_are_sound(void **state)
 {
-	static const char *const shapes[] = { "",	      "fats 1\n",	    "fats 4\n",
-					      "cluster 8192\n", "cluster 65536\n", "spare-fat 3\n",
+	static const char *const shapes[] = { "",
+					      "fats 1\n",
+					      "fats 4\n",
+					      "cluster 8192\n",
+					      "cluster 65536\n",
+					      "spare-fat 3\n",
 					      "behind 4096\n" };
 
 	(void)state;
@@ -141,9 +145,8 @@ static void damage_is_noticed(void **state)
 static void fat32_damage_is_noticed(void **state)
 {
 	static const char *const damages[] = {
-		"backup cluster = 2", "zero backup",		 "fsinfo free = 7",
-		"fsinfo lead = 0",    "fsinfo next = last+1",	 "boots root = 0",
-		"boot version = 1",   "boot fsinfo = 200",
+		"backup cluster = 2",   "zero backup",    "fsinfo free = 7",  "fsinfo lead = 0",
+		"fsinfo next = last+1", "boots root = 0", "boot version = 1", "boot fsinfo = 200",
 	};
 
 	(void)state;

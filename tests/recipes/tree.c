@@ -19,8 +19,8 @@
 #define STAMP_DATE   ((2021u - 1980) << 9 | 3u << 5 | 5u)
 #define STAMP_TIME   (9u << 11 | 26u << 5 | 5u)
 
-static const char *const tree_words[] = { "dir",	   "file",	    "fill", "fill-slots",
-					  "fill-clusters", "bad" };
+static const char *const tree_words[] = { "dir",        "file",          "fill",
+					  "fill-slots", "fill-clusters", "bad" };
 
 bool tree_word(const char *word)
 {
@@ -204,8 +204,8 @@ static void fill_slots(struct image *image, const struct statement *s)
 	uint32_t leave = (uint32_t)place_value(image, s, s->word[3], 0);
 	uint32_t in_clus = shape->cluster_bytes / DIRENT_BYTES;
 	bool fixed = !dir->parent && shape->bits != 32;
-	uint32_t room = fixed ? shape->root_entries :
-				(uint32_t)round_up(max_u64(dir->n_slots + leave,
+	uint32_t room = fixed ? shape->root_entries
+			      : (uint32_t)round_up(max_u64(dir->n_slots + leave,
 							   (uint64_t)dir->min_clus * in_clus),
 						   in_clus);
 
@@ -308,8 +308,9 @@ static void allocate_all(struct image *image)
 		const struct node *node = image->node[i];
 
 		for (size_t k = 0; k < node->n_chain && !node->deleted; k++)
-			image->fat[node->chain[k]] =
-				k + 1 < node->n_chain ? node->chain[k + 1] : shape_mask(&image->shape);
+			image->fat[node->chain[k]] = k + 1 < node->n_chain
+							     ? node->chain[k + 1]
+							     : shape_mask(&image->shape);
 	}
 	if (image->shape.bits == 32)
 		image->shape.root_clus = image->node[0]->chain[0];
