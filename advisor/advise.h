@@ -96,19 +96,35 @@ struct advise_stream {
 	uint64_t bytes, ns; /* ns 0: not measured */
 };
 
+/* Reads across a boundary that was foretold, each beside one across none, at places not seen before. */
+#define ADVISE_MAX_PAIRS 16
+struct advise_pairs {
+	size_t n;
+	uint64_t across_ns[ADVISE_MAX_PAIRS], beside_ns[ADVISE_MAX_PAIRS];
+};
+
 /*
- * A row of reads that each lie across one multiple of step_bytes, the best time of some passes; and,
- * for what was made of it, pairs of reads elsewhere: across a boundary that was foretold, and beside.
+ * The search for pages: a row of reads, each across one point of a grid, the best time of some
+ * passes. Grids shifted against multiples of the step are tried until one shows a comb.
  */
 #define ADVISE_SCAN_POINTS 192
-#define ADVISE_MAX_PAIRS   16
-struct advise_scan {
-	uint64_t off; /* where the first read's middle lies */
+struct advise_page_scan {
+	uint64_t off; /* the first point */
 	uint64_t step_bytes;
 	size_t n;
 	uint64_t ns[ADVISE_SCAN_POINTS];
-	size_t n_pairs;
-	uint64_t across_ns[ADVISE_MAX_PAIRS], beside_ns[ADVISE_MAX_PAIRS];
+	struct advise_pairs pairs;
+};
+
+/* The search for erase blocks: page boundaries that cost more still. */
+#define ADVISE_MAX_BOUNDARIES 64
+struct advise_block_scan {
+	uint64_t step_bytes, from_off, to_off; /* each step of this range was looked at */
+	size_t n;
+	uint64_t off[ADVISE_MAX_BOUNDARIES];
+	uint64_t excess_ns[ADVISE_MAX_BOUNDARIES]; /* over the point beside it */
+	uint64_t period_bytes, phase_off; /* 0: none; what the pairs are of */
+	struct advise_pairs pairs;
 };
 
 /* Data of some clusters, then a sector of each FAT and one of the directory, several times. */
@@ -128,7 +144,8 @@ struct advise_measured {
 	struct advise_samples again;                /* the same read, again and again */
 	struct advise_samples read[ADVISE_N_SIZES];  /* rising, one after the other */
 	struct advise_samples write[ADVISE_N_SIZES];
-	struct advise_scan page_scan;
+	struct advise_page_scan page_scan;
+	struct advise_block_scan block_scan;
 	struct advise_stream read_stream, write_stream, two_streams;
 	struct advise_samples flush;
 	struct advise_rehearsal rehearsal[ADVISE_N_CLUSTERS];
@@ -177,6 +194,9 @@ struct advise_inferred {
 	double write_ns[ADVISE_N_SIZES]; /* 0: not measured */
 	double read_size_ns[ADVISE_N_SIZES];
 	struct advise_value page;        /* bytes */
+	struct advise_value block;       /* erase block, bytes */
+	struct advise_value open_segments;
+	uint64_t page_off, block_off;    /* first boundary, from the start of the target */
 	double command_ns, ns_per_byte;  /* the line through write_ns */
 	double read_bytes_per_s, write_bytes_per_s, two_streams_bytes_per_s;
 	double flush_ns;
@@ -191,6 +211,16 @@ struct advise_comb {
 /* A period may be at most n / 4 points. Pure; O(n^2). */
 struct advise_comb advise_find_comb(const uint64_t *ns, size_t n, double noise);
 
+/* Which period explains the boundaries of a scan best; fit as above. *first_off: one of them. */
+double advise_find_period(const struct advise_block_scan *scan, uint64_t *period_bytes,
+			  uint64_t *first_off);
+
+/* What the page scan shows, confirmed or not: 0 for nothing. *phase_off: below the page size. */
+uint64_t advise_page_of(const struct advise_measured *measured, uint64_t *phase_off);
+
+/* How many of the pairs say that the boundary costs something: 0 none, 1 all of them. */
+double advise_pairs_agree(const struct advise_pairs *pairs, double noise);
+
 /* Relative spread of a request repeated at one place. */
 double advise_noise(const struct advise_measured *measured);
 
@@ -199,6 +229,7 @@ void advise_infer(const struct advise_measured *measured, struct advise_inferred
 /* Mean of what lies within four medians, median, and a percentile; 0 without samples. */
 double advise_mean(const struct advise_samples *samples);
 double advise_median(const struct advise_samples *samples);
+double advise_middle(const uint64_t *ns, size_t n); /* n <= ADVISE_SCAN_POINTS */
 double advise_percentile(const struct advise_samples *samples, double part);
 
 /* ---- layout -------------------------------------------------------------------------------- */

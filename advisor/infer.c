@@ -34,6 +34,11 @@ static double percentile(const uint64_t *ns, size_t n, double part)
 	return (double)sorted[(size_t)(part * (double)(n - 1) + 0.5)];
 }
 
+double advise_middle(const uint64_t *ns, size_t n)
+{
+	return percentile(ns, n, 0.5);
+}
+
 double advise_percentile(const struct advise_samples *samples, double part)
 {
 	return percentile(samples->ns, samples->n, part);
@@ -105,25 +110,94 @@ struct advise_comb advise_find_comb(const uint64_t *ns, size_t n, double noise)
 	return best;
 }
 
-/* Of the foretold boundaries, how many are dearer than the place beside them. */
-static double confirmed_part(const struct advise_scan *scan)
+/* Chance finds cost little more than their neighbours; boundaries all cost the same. */
+static size_t true_boundaries(const struct advise_block_scan *scan,
+			      uint64_t off[ADVISE_MAX_BOUNDARIES])
 {
-	size_t n_positive = 0;
+	double least = percentile(scan->excess_ns, scan->n, 0.9) / 2;
+	size_t n = 0;
 
-	for (size_t i = 0; i < scan->n_pairs; i++)
-		n_positive += scan->across_ns[i] > scan->beside_ns[i];
-	return scan->n_pairs > 0 ? (double)n_positive / (double)scan->n_pairs : 0;
+	for (size_t i = 0; i < scan->n; i++)
+		if ((double)scan->excess_ns[i] >= least)
+			off[n++] = scan->off[i];
+	return n;
 }
 
-static struct advise_value infer_page(const struct advise_measured *measured, double noise)
+/* F1 of "every period from phase on" for the boundaries found. */
+static double fit_of_period(const struct advise_block_scan *scan, const uint64_t *off, size_t n,
+			    uint64_t period, uint64_t phase)
 {
-	const struct advise_scan *scan = &measured->page_scan;
-	struct advise_comb comb = advise_find_comb(scan->ns, scan->n, noise);
-	double confirmed = confirmed_part(scan);
+	uint64_t first = round_up(scan->from_off - phase, period) + phase;
+	size_t n_points = first > scan->to_off ? 0 : (size_t)((scan->to_off - first) / period) + 1;
+	size_t n_hits = 0;
 
-	if (comb.fit < 0.6 || confirmed < 0.75)
-		return (struct advise_value){ 0, 0 };
-	return (struct advise_value){ comb.period * scan->step_bytes, comb.fit * confirmed };
+	for (size_t i = 0; i < n; i++)
+		n_hits += off[i] % period == phase;
+	return 2.0 * (double)n_hits / (double)(n_points + n);
+}
+
+double advise_find_period(const struct advise_block_scan *scan, uint64_t *period_bytes,
+			  uint64_t *first_off)
+{
+	uint64_t off[ADVISE_MAX_BOUNDARIES];
+	size_t n = true_boundaries(scan, off);
+	double best = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = i + 1; k < n; k++) {
+			uint64_t period = off[k] - off[i];
+			double fit = fit_of_period(scan, off, n, period, off[i] % period);
+
+			if (fit <= best)
+				continue;
+			best = fit;
+			*period_bytes = period;
+			*first_off = off[i];
+		}
+	}
+	return best;
+}
+
+double advise_pairs_agree(const struct advise_pairs *pairs, double noise)
+{
+	double beside = advise_middle(pairs->beside_ns, pairs->n);
+	double across = advise_middle(pairs->across_ns, pairs->n);
+	double least = (across - beside) / 3; /* half a comb is no comb: chance must not count */
+	size_t n_positive = 0;
+
+	for (size_t i = 0; i < pairs->n; i++)
+		n_positive += (double)pairs->across_ns[i] > (double)pairs->beside_ns[i] + least;
+	if (pairs->n == 0 || across < beside * (1.004 + noise / 4) + 4000)
+		return 0;
+	return (double)n_positive / (double)pairs->n;
+}
+
+uint64_t advise_page_of(const struct advise_measured *measured, uint64_t *phase_off)
+{
+	const struct advise_page_scan *scan = &measured->page_scan;
+	struct advise_comb comb = advise_find_comb(scan->ns, scan->n, advise_noise(measured));
+	uint64_t page = comb.period * scan->step_bytes;
+
+	if (comb.fit < 0.6)
+		return 0;
+	*phase_off = (scan->off + comb.first * scan->step_bytes) % page;
+	return page;
+}
+
+static void infer_inside(const struct advise_measured *measured, struct advise_inferred *inferred)
+{
+	const struct advise_page_scan *pages = &measured->page_scan;
+	const struct advise_block_scan *blocks = &measured->block_scan;
+	double sure = advise_pairs_agree(&pages->pairs, inferred->noise);
+	uint64_t page = advise_page_of(measured, &inferred->page_off);
+
+	if (page && sure >= 0.8)
+		inferred->page = (struct advise_value){ page, sure };
+	sure = advise_pairs_agree(&blocks->pairs, inferred->noise);
+	if (blocks->period_bytes && sure >= 0.8) {
+		inferred->block = (struct advise_value){ blocks->period_bytes, sure };
+		inferred->block_off = blocks->phase_off;
+	}
 }
 
 /* ---- the rest ------------------------------------------------------------------------------ */
@@ -181,5 +255,5 @@ void advise_infer(const struct advise_measured *measured, struct advise_inferred
 	}
 	fit_line(inferred);
 	if (!inferred->heads_move)
-		inferred->page = infer_page(measured, inferred->noise);
+		infer_inside(measured, inferred);
 }

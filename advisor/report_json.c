@@ -129,6 +129,17 @@ static void put_recommended(FILE *out, const struct advise_report *r)
 	fputs("},\n", out);
 }
 
+/* Counted from the start of the whole disk, where partitions are cut. */
+static struct advise_value whole_disk_offset(const struct advise_report *r)
+{
+	struct advise_value off = { 0, r->inferred->block.confidence };
+
+	if (r->inferred->block.value)
+		off.value = (r->facts->start_bytes + r->inferred->block_off) %
+			    r->inferred->block.value;
+	return off;
+}
+
 void advise_report_json(const struct advise_report *r, FILE *out)
 {
 	const struct advise_inferred *inferred = r->inferred;
@@ -137,10 +148,13 @@ void advise_report_json(const struct advise_report *r, FILE *out)
 	put_string(out, r->path);
 	fprintf(out, ",\n  \"size_bytes\": %" PRIu64 ",\n", r->facts->size_bytes);
 	put_value(out, "page_bytes", inferred->page);
-	put_value(out, "erase_block_bytes", (struct advise_value){ 0 });
-	put_value(out, "erase_offset_bytes", (struct advise_value){ 0 });
-	put_value(out, "open_segments", (struct advise_value){ 0 });
-	fprintf(out, "  \"confidence\": {\"page_bytes\": %.2f},\n", inferred->page.confidence);
+	put_value(out, "erase_block_bytes", inferred->block);
+	put_value(out, "erase_offset_bytes", whole_disk_offset(r));
+	put_value(out, "open_segments", inferred->open_segments);
+	fprintf(out, "  \"confidence\": {\"page_bytes\": %.2f, \"erase_block_bytes\": %.2f, "
+		"\"erase_offset_bytes\": %.2f, \"open_segments\": %.2f},\n",
+		inferred->page.confidence, inferred->block.confidence, inferred->block.confidence,
+		inferred->open_segments.confidence);
 	put_speeds(out, inferred);
 	put_times(out, "write_us", inferred->write_ns);
 	put_times(out, "read_us", inferred->read_size_ns);

@@ -15,6 +15,25 @@ static void print_rate(FILE *out, const char *what, double bytes_per_s)
 		fprintf(out, "%s %.3g MB/s", what, bytes_per_s / 1e6);
 }
 
+static void print_inside(const struct advise_inferred *inf, FILE *out)
+{
+	char size[32], off[32];
+
+	if (inf->page.value)
+		fprintf(out, "page %s (sure: %.0f %%)",
+			cli_size_text(inf->page.value, size, sizeof size),
+			inf->page.confidence * 100);
+	else
+		fputs("page size not to be seen", out);
+	if (inf->block.value)
+		fprintf(out, ", erase block %s from %s on (sure: %.0f %%)\n",
+			cli_size_text(inf->block.value, size, sizeof size),
+			cli_size_text(inf->block_off, off, sizeof off),
+			inf->block.confidence * 100);
+	else
+		fputs(", erase block not to be seen\n", out);
+}
+
 static void print_device(const struct advise_report *r, FILE *out)
 {
 	const struct advise_inferred *inf = r->inferred;
@@ -35,12 +54,8 @@ static void print_device(const struct advise_report *r, FILE *out)
 	fprintf(out, "  inside    ");
 	if (inf->heads_move)
 		fprintf(out, "it moves heads: a disk\n");
-	else if (inf->page.value)
-		fprintf(out, "page %s (sure: %.0f %%)\n",
-			cli_size_text(inf->page.value, size, sizeof size),
-			inf->page.confidence * 100);
 	else
-		fprintf(out, "page size not to be seen\n");
+		print_inside(inf, out);
 }
 
 static void print_writes(const struct advise_report *r, FILE *out)

@@ -147,6 +147,13 @@ static uint64_t copy(struct sim *sim, uint64_t n_pages)
 	return n_pages * sim->p.copy_ns;
 }
 
+/* A page is read because only a part of it is written. */
+static uint64_t sense(struct sim *sim)
+{
+	sim->stats.n_sensed_pages++;
+	return sim->p.sense_ns;
+}
+
 static uint64_t program(struct sim *sim)
 {
 	sim->stats.n_programmed_pages++;
@@ -207,7 +214,7 @@ static uint64_t write_linear(struct sim *sim, struct segment *s, uint64_t page, 
 	uint64_t cost = 0;
 
 	if (page + 1 == s->used) /* once more the page written last: into a spare one */
-		return sim->p.sense_ns + program(sim);
+		return sense(sim) + program(sim);
 	if (page < s->used) {
 		uint64_t block = s->block;
 
@@ -216,7 +223,7 @@ static uint64_t write_linear(struct sim *sim, struct segment *s, uint64_t page, 
 	}
 	cost += copy(sim, page - s->used);
 	s->used = page + 1;
-	return cost + (partial ? sim->p.sense_ns : 0) + program(sim);
+	return cost + (partial ? sense(sim) : 0) + program(sim);
 }
 
 static uint64_t write_log(struct sim *sim, struct segment *s, uint64_t page, bool partial)
@@ -224,7 +231,7 @@ static uint64_t write_log(struct sim *sim, struct segment *s, uint64_t page, boo
 	uint64_t cost = 0;
 
 	if (partial && page == s->last_page)
-		return sim->p.sense_ns + program(sim);
+		return sense(sim) + program(sim);
 	if (s->used >= sim->pages_per_block) {
 		uint64_t block = s->block;
 
@@ -234,7 +241,7 @@ static uint64_t write_log(struct sim *sim, struct segment *s, uint64_t page, boo
 	if (page != s->used)
 		s->in_order = false;
 	s->used++;
-	return cost + (partial ? sim->p.sense_ns : 0) + program(sim);
+	return cost + (partial ? sense(sim) : 0) + program(sim);
 }
 
 static uint64_t write_page(struct sim *sim, uint64_t place, uint64_t len_bytes)
@@ -247,7 +254,7 @@ static uint64_t write_page(struct sim *sim, uint64_t place, uint64_t len_bytes)
 	uint64_t cost = 0;
 
 	if (block < p->fat_blocks)
-		return (partial ? p->sense_ns : 0) + program(sim);
+		return (partial ? sense(sim) : 0) + program(sim);
 	s = segment_of(sim, block, &cost);
 	if (p->page_buffer && page == s->last_page && from == s->last_end)
 		; /* goes into the page that waits in the buffer */
@@ -272,7 +279,7 @@ static uint64_t write_flash(struct sim *sim, uint64_t off, uint64_t len_bytes)
 		if (uses_blocks(&sim->p))
 			cost += write_page(sim, place, n);
 		else
-			cost += (n < sim->p.page_bytes ? sim->p.sense_ns : 0) + program(sim);
+			cost += (n < sim->p.page_bytes ? sense(sim) : 0) + program(sim);
 		place += n;
 	}
 	return cost;
@@ -400,14 +407,18 @@ static uint64_t command(struct sim *sim, enum sim_op op, uint64_t off, uint64_t 
 	if (sim->p.real_bytes > 0)
 		off %= sim->p.real_bytes;
 	if (op == SIM_FLUSH) {
+		sim->stats.n_flushes++;
 		done_ns = now_ns + sim->p.flush_ns;
 		if (!sim->p.cache_lies)
 			done_ns = max_u64(done_ns, sim->medium_free_ns);
 	} else {
 		done_ns = transfer(sim, op, off, len_bytes, now_ns);
 	}
-	if (op == SIM_WRITE)
+	if (op == SIM_WRITE) {
 		sim->written_bytes += len_bytes;
+		sim->stats.n_commands++;
+		sim->stats.n_bytes += len_bytes;
+	}
 	end_ns = now_ns + disturb(sim, op, len_bytes, done_ns - now_ns);
 	if (sim->p.cache_bytes == 0)
 		sim->medium_free_ns = end_ns; /* nothing goes on behind the host's back */

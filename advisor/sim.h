@@ -56,8 +56,12 @@ struct sim_params {
 	uint64_t seed;
 };
 
+/* What was done so far; times are sums of these, each with its price. */
 struct sim_stats {
-	uint64_t n_erases, n_worst_erases, n_copied_pages, n_programmed_pages;
+	uint64_t n_commands, n_bytes; /* writes */
+	uint64_t n_programmed_pages, n_sensed_pages; /* sensed: read because of a partial write */
+	uint64_t n_copied_pages, n_erases, n_flushes;
+	uint64_t n_worst_erases; /* of one block */
 };
 
 struct sim;

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * measure_read: the steps that only read: kind and noise, sizes, stream, page, erase block.
+ */
+#include "bytes.h"
+#include "probe.h"
+
+static void measure_seek(struct probe *p)
+{
+	uint64_t n_blocks = p->dev->size_bytes / 4096, ns;
+
+	probe_begin_step(p, "random reads", 5);
+	for (int i = 0; i < 24 && !probe_is_over(p); i++)
+		if (probe_read(p, probe_random_below(p, n_blocks) * 4096, p->buf, 4096, &ns) == FAT_OK)
+			probe_keep(&p->measured->seek, ns);
+	for (int i = 0; i < 48 && !probe_is_over(p); i++)
+		if (probe_read(p, n_blocks / 2 * 4096, p->buf, 4096, &ns) == FAT_OK)
+			probe_keep(&p->measured->again, ns);
+}
+
+static void measure_reads(struct probe *p)
+{
+	probe_begin_step(p, "reads by size", 8);
+	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
+		uint32_t len = advise_size_bytes(i);
+		uint64_t off = probe_next_place(p, 12 * (uint64_t)len), ns;
+
+		if (len < p->target->block_bytes)
+			continue;
+		for (int k = 0; k < 12 && !probe_is_over(p); k++, off += len)
+			if (probe_read(p, off, p->buf, len, &ns) == FAT_OK)
+				probe_keep(&p->measured->read[i], ns);
+	}
+}
+
+/* ---- pages and erase blocks: what a boundary inside costs a read --------------------------- */
+
+/* The shortest read across a point. */
+static bool read_across(struct probe *p, uint64_t off, uint64_t *ns)
+{
+	uint32_t half = p->target->block_bytes;
+
+	return off >= half && off + half <= p->dev->size_bytes &&
+	       probe_read(p, off - half, p->buf, (size_t)2 * half, ns) == FAT_OK;
+}
+
+/* Across the points phase + k * period, k at random, and across the points beside them. */
+static void hold_out(struct probe *p, uint64_t period, uint64_t phase, uint64_t beside,
+		     struct advise_pairs *pairs)
+{
+	uint64_t n_periods = p->dev->size_bytes / period;
+
+	pairs->n = 0;
+	for (int i = 0; n_periods > 2 && i < ADVISE_MAX_PAIRS && !probe_is_over(p); i++) {
+		uint64_t off = (1 + probe_random_below(p, n_periods - 2)) * period + phase;
+		uint64_t across, other;
+
+		if (!read_across(p, off, &across) || !read_across(p, off + beside, &other))
+			continue;
+		pairs->across_ns[pairs->n] = across;
+		pairs->beside_ns[pairs->n++] = other;
+	}
+}
+
+static void scan_pages(struct probe *p, uint64_t shift, struct advise_page_scan *scan)
+{
+	const int n_passes = 3;
+
+	scan->n = 0;
+	scan->step_bytes = 4 * (uint64_t)p->target->block_bytes;
+	scan->off = probe_next_place(p, (ADVISE_SCAN_POINTS + 2) * scan->step_bytes) +
+		    scan->step_bytes + shift;
+	for (int pass = 0; pass < n_passes; pass++) {
+		for (size_t i = 0; i < ADVISE_SCAN_POINTS; i++) {
+			uint64_t ns;
+
+			if (probe_is_over(p) ||
+			    !read_across(p, scan->off + i * scan->step_bytes, &ns))
+				return;
+			if (pass == 0 || ns < scan->ns[i])
+				scan->ns[i] = ns;
+		}
+		scan->n = ADVISE_SCAN_POINTS;
+	}
+}
+
+static void find_pages(struct probe *p)
+{
+	struct advise_page_scan *scan = &p->measured->page_scan;
+
+	probe_begin_step(p, "page size", 8);
+	for (uint64_t shift = 0; shift < 4 && !probe_is_over(p); shift++) {
+		uint64_t phase, page;
+
+		scan_pages(p, (shift * 2 % 4 + shift / 2) * p->target->block_bytes, scan);
+		page = advise_page_of(p->measured, &phase);
+		if (page) {
+			hold_out(p, page, phase, scan->step_bytes, &scan->pairs);
+			return;
+		}
+	}
+}
+
+/* What this point costs more than the one beside it, again and again; 0: nothing to speak of. */
+static uint64_t excess_at(struct probe *p, uint64_t off, uint64_t beside, double noise)
+{
+	struct advise_pairs pairs = { 0 };
+
+	while (pairs.n < 6) {
+		uint64_t *across = &pairs.across_ns[pairs.n], *other = &pairs.beside_ns[pairs.n];
+
+		if (probe_is_over(p) || !read_across(p, off, across) ||
+		    !read_across(p, off + beside, other))
+			return 0;
+		pairs.n++;
+		if (pairs.n == 2 && across[0] <= other[0] && across[-1] <= other[-1])
+			return 0;
+	}
+	if (advise_pairs_agree(&pairs, noise) < 0.8)
+		return 0;
+	return (uint64_t)(advise_middle(pairs.across_ns, pairs.n) -
+			  advise_middle(pairs.beside_ns, pairs.n));
+}
+
+/* Enough boundaries in a row, none missing. */
+static bool is_clear(const struct advise_block_scan *scan)
+{
+	uint64_t period, first;
+
+	return scan->n >= 6 && advise_find_period(scan, &period, &first) > 0.95;
+}
+
+/* Looks at every page boundary in turn; whatever costs more than lately is looked at again. */
+static void scan_blocks(struct probe *p, uint64_t step, uint64_t phase, double noise)
+{
+	const uint64_t range = min_u64(256u << 20, p->dev->size_bytes - 2 * step);
+	struct advise_block_scan *scan = &p->measured->block_scan;
+	uint64_t recent[31];
+	size_t n_recent = 0;
+
+	scan->step_bytes = step;
+	scan->from_off = probe_next_place(p, range) / step * step + step + phase;
+	for (uint64_t off = scan->from_off; off + 2 * step < scan->from_off + range; off += step) {
+		double usual = advise_middle(recent, n_recent < 31 ? n_recent : 31);
+		uint64_t ns, excess;
+
+		if (probe_is_over(p) || !read_across(p, off, &ns))
+			return;
+		recent[n_recent++ % 31] = ns;
+		scan->to_off = off;
+		if (n_recent < 16 || (double)ns < usual * (1.004 + noise) + 4000)
+			continue;
+		excess = excess_at(p, off, step, noise);
+		if (excess == 0)
+			continue;
+		scan->excess_ns[scan->n] = excess;
+		scan->off[scan->n++] = off;
+		if (scan->n == ADVISE_MAX_BOUNDARIES || is_clear(scan))
+			return;
+	}
+}
+
+/* A period may hide a shorter one whose other boundaries were missed. */
+static void try_divisors(struct probe *p, struct advise_block_scan *scan, double noise)
+{
+	static const uint8_t divisors[] = { 2, 3, 5 };
+
+	for (size_t i = 0; i < sizeof divisors; i++) {
+		uint64_t part = scan->period_bytes / divisors[i];
+		struct advise_pairs pairs;
+
+		if (part % scan->step_bytes != 0 || part < 4 * scan->step_bytes)
+			continue;
+		hold_out(p, scan->period_bytes, scan->phase_off % scan->period_bytes + part,
+			 scan->step_bytes, &pairs);
+		if (pairs.n < 6 || advise_pairs_agree(&pairs, noise) < 0.75)
+			continue;
+		scan->period_bytes = part;
+		i = (size_t)-1; /* from the start */
+	}
+}
+
+static void find_blocks(struct probe *p)
+{
+	struct advise_block_scan *scan = &p->measured->block_scan;
+	double noise = advise_noise(p->measured);
+	uint64_t phase = 0, page = advise_page_of(p->measured, &phase), first;
+
+	probe_begin_step(p, "erase block", 25);
+	scan_blocks(p, page ? page : 16384, page ? phase : 0, noise);
+	if (scan->n < 2 || advise_find_period(scan, &scan->period_bytes, &first) < 0.6) {
+		scan->period_bytes = 0;
+		return;
+	}
+	scan->phase_off = first % scan->period_bytes;
+	p->step_end_ns += p->budget->max_ns / 20;
+	try_divisors(p, scan, noise);
+	scan->phase_off %= scan->period_bytes;
+	hold_out(p, scan->period_bytes, scan->phase_off, scan->step_bytes, &scan->pairs);
+}
+
+static void measure_read_stream(struct probe *p)
+{
+	size_t max = min_u32(p->target->max_bytes, PROBE_STRETCH_BYTES);
+	uint64_t off = probe_next_place(p, 2 * PROBE_STRETCH_BYTES), ns;
+	struct advise_stream *stream = &p->measured->read_stream;
+
+	probe_begin_step(p, "read stream", 5);
+	while (stream->bytes + max <= PROBE_STRETCH_BYTES && !probe_is_over(p)) {
+		if (probe_read(p, off + stream->bytes, p->buf, max, &ns) != FAT_OK)
+			return;
+		stream->bytes += max;
+		stream->ns += ns;
+	}
+}
+
+void probe_reads(struct probe *p)
+{
+	struct advise_inferred inferred;
+
+	measure_seek(p);
+	measure_reads(p);
+	measure_read_stream(p);
+	advise_infer(p->measured, &inferred);
+	if (inferred.heads_move)
+		return; /* a disk: there is nothing to be found */
+	find_pages(p);
+	find_blocks(p);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * measure_write: the steps that write back what they have read.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "probe.h"
+
+/* Writes a loaded stretch back in pieces, from *done on, until `end`. */
+static enum fat_status write_pieces(struct probe *p, uint64_t off, size_t *done, size_t end,
+				    size_t piece, struct advise_samples *samples)
+{
+	while (*done < end && !probe_is_over(p) && probe_may_write(p, piece)) {
+		uint64_t ns;
+		enum fat_status status = probe_write(p, off + *done, p->buf + *done, piece, &ns);
+
+		if (status != FAT_OK)
+			return status;
+		probe_keep(samples, ns);
+		*done += piece;
+	}
+	return FAT_OK;
+}
+
+/*
+ * Writes of all sizes, falling, one after the other: every piece lies at a multiple of its size,
+ * and the device sees one rising stream, so that no size pays for moving somewhere else.
+ */
+static enum fat_status measure_writes(struct probe *p)
+{
+	static const uint8_t n_pieces[ADVISE_N_SIZES] = { 24, 24, 24, 24, 16, 16, 16, 12, 8 };
+	size_t len = 0, done = 0, end = 0;
+	uint64_t off;
+	enum fat_status status = FAT_OK;
+
+	probe_begin_step(p, "writes by size", 20);
+	for (size_t i = 0; i < ADVISE_N_SIZES; i++)
+		len += n_pieces[i] * advise_size_bytes(i);
+	off = probe_next_place(p, PROBE_STRETCH_BYTES);
+	if (!probe_load(p, off, len))
+		return FAT_OK;
+	for (size_t i = ADVISE_N_SIZES; i-- > 0 && status == FAT_OK;) {
+		size_t piece = advise_size_bytes(i);
+
+		if (piece < p->target->block_bytes)
+			break;
+		end += n_pieces[i] * piece;
+		status = write_pieces(p, off, &done, end, piece, &p->measured->write[i]);
+	}
+	if (status == FAT_OK)
+		probe_verify(p, off, len);
+	return status;
+}
+
+/* Two stretches in a row at the largest request, then a flush. */
+static enum fat_status measure_write_stream(struct probe *p)
+{
+	size_t max = min_u32(p->target->max_bytes, PROBE_STRETCH_BYTES);
+	struct advise_stream *stream = &p->measured->write_stream;
+	uint64_t off = probe_next_place(p, 2 * (uint64_t)PROBE_STRETCH_BYTES), ns;
+	enum fat_status status;
+
+	probe_begin_step(p, "write stream", 20);
+	for (uint64_t at = off; at < off + 2 * (uint64_t)PROBE_STRETCH_BYTES; at += PROBE_STRETCH_BYTES) {
+		if (at + PROBE_STRETCH_BYTES > p->dev->size_bytes || probe_is_over(p) ||
+		    !probe_load(p, at, PROBE_STRETCH_BYTES))
+			break;
+		for (size_t k = 0; k < PROBE_STRETCH_BYTES && !probe_is_over(p); k += max) {
+			size_t n = (size_t)min_u64(max, PROBE_STRETCH_BYTES - k);
+
+			if (!probe_may_write(p, n))
+				break;
+			status = probe_write(p, at + k, p->buf + k, n, &ns);
+			if (status != FAT_OK)
+				return status;
+			stream->bytes += n;
+			stream->ns += ns;
+		}
+		probe_verify(p, at, PROBE_STRETCH_BYTES);
+	}
+	status = probe_flush(p, &ns);
+	stream->ns += ns; /* or a cache would be measured */
+	return status;
+}
+
+/* 64 KiB here, 64 KiB there, in turn, from one thread. */
+static enum fat_status measure_two_streams(struct probe *p)
+{
+	const size_t half = 1u << 20, piece = 64u << 10;
+	struct advise_stream *stream = &p->measured->two_streams;
+	uint64_t off[2] = { probe_next_place(p, half), probe_next_place(p, half) }, ns;
+
+	probe_begin_step(p, "two streams", 8);
+	for (size_t k = 0; k < 2; k++) {
+		if (!probe_load(p, off[k], half))
+			return FAT_OK;
+		if (k == 0)
+			memcpy(p->buf + half, p->buf, half);
+	}
+	for (size_t at = 0; at < half; at += piece) {
+		for (size_t k = 0; k < 2; k++) {
+			enum fat_status status;
+
+			if (probe_is_over(p) || !probe_may_write(p, piece))
+				return FAT_OK;
+			status = probe_write(p, off[k] + at, p->buf + (k == 0 ? half : 0) + at,
+					     piece, &ns);
+			if (status != FAT_OK)
+				return status;
+			stream->bytes += piece;
+			stream->ns += ns;
+		}
+	}
+	if (probe_flush(p, &ns) != FAT_OK)
+		return FAT_ERR_IO;
+	stream->ns += ns;
+	probe_verify(p, off[1], half);
+	return FAT_OK;
+}
+
+/* ---- rehearsal: the file system's own interleaving, at the places of a layout -------------- */
+
+/* The blocks that hold a cluster's entry in both FATs, and the directory. */
+struct meta_places {
+	uint64_t off[3];
+	uint8_t *content; /* three blocks */
+};
+
+static bool load_meta(struct probe *p, const struct advise_layout *l, uint64_t cluster,
+		      struct meta_places *meta)
+{
+	uint32_t block = p->target->block_bytes;
+	uint64_t entry_off = cluster * (uint64_t)l->fat_bits / 8, ns;
+
+	meta->off[0] = (l->fat1_off + entry_off) / block * block;
+	meta->off[1] = (l->fat2_off + entry_off) / block * block;
+	meta->off[2] = l->root_off / block * block;
+	for (size_t i = 0; i < 3; i++)
+		if (probe_read(p, meta->off[i], meta->content + i * block, block, &ns) != FAT_OK)
+			return false;
+	return true;
+}
+
+/* One round: n_data clusters, then the metadata. Counts only rounds that were completed. */
+static enum fat_status rehearse_round(struct probe *p, struct advise_rehearsal *r, uint64_t off,
+				      size_t at, size_t n_data, const struct meta_places *meta)
+{
+	uint32_t c = r->cluster_bytes, block = p->target->block_bytes;
+	uint64_t ns, first_ns = 0, data_ns = 0, meta_ns = 0;
+
+	for (size_t i = 0; i < n_data; i++) {
+		enum fat_status status =
+			probe_write(p, off + at + i * c, p->buf + at + i * c, c, &ns);
+
+		if (status != FAT_OK)
+			return status;
+		*(i == 0 ? &first_ns : &data_ns) += ns;
+	}
+	for (size_t i = 0; i < 3; i++) {
+		enum fat_status status =
+			probe_write(p, meta->off[i], meta->content + i * block, block, &ns);
+
+		if (status != FAT_OK)
+			return status;
+		meta_ns += ns;
+	}
+	r->n_rounds++;
+	r->n_data += n_data - 1;
+	r->first_ns += first_ns;
+	r->data_ns += data_ns;
+	r->meta_ns += meta_ns;
+	return FAT_OK;
+}
+
+static enum fat_status rehearse(struct probe *p, const struct advise_layout *l, size_t index,
+				struct meta_places *meta)
+{
+	struct advise_rehearsal *r = &p->measured->rehearsal[index];
+	const size_t n_data = 12, n_rounds = 4;
+	size_t round_bytes = n_data * l->cluster_bytes, len = round_bytes * n_rounds;
+	uint64_t cluster = l->n_clusters / 3, off = l->data_off + cluster * l->cluster_bytes;
+	enum fat_status status = FAT_OK;
+
+	off = off / p->target->block_bytes * p->target->block_bytes;
+	probe_begin_step(p, "rehearsal", 8);
+	if (off + len > p->dev->size_bytes || !probe_load(p, off, len) ||
+	    !load_meta(p, l, cluster + 2, meta))
+		return FAT_OK;
+	r->cluster_bytes = l->cluster_bytes;
+	for (size_t i = 0; i < n_rounds && status == FAT_OK; i++) {
+		if (probe_is_over(p) || !probe_may_write(p, round_bytes + 3 * p->target->block_bytes))
+			break;
+		status = rehearse_round(p, r, off, i * round_bytes, n_data, meta);
+	}
+	if (r->n_rounds == 0)
+		r->cluster_bytes = 0;
+	if (status == FAT_OK && r->n_rounds > 0) {
+		status = probe_flush(p, &r->flush_ns);
+		probe_verify(p, off, round_bytes);
+	}
+	return status;
+}
+
+static enum fat_status rehearse_all(struct probe *p, const struct advise_layout *layouts)
+{
+	/* What people choose between comes first: 32 KiB, 4 KiB, 64 KiB ... */
+	static const uint8_t order[ADVISE_N_CLUSTERS] = { 6, 3, 7, 5, 4, 2, 1, 0 };
+	struct meta_places meta = { .content = aligned_alloc(4096, (size_t)3 * 4096) };
+	enum fat_status status = meta.content ? FAT_OK : FAT_ERR_MEMORY;
+
+	for (size_t i = 0; i < ADVISE_N_CLUSTERS && status == FAT_OK; i++) {
+		const struct advise_layout *l = &layouts[order[i]];
+
+		p->step_end_ns = UINT64_MAX;
+		if (probe_is_over(p))
+			break;
+		if (l->fat_bits != 0 && l->cluster_bytes >= p->target->block_bytes)
+			status = rehearse(p, l, order[i], &meta);
+	}
+	free(meta.content);
+	return status;
+}
+
+enum fat_status probe_writes(struct probe *p, const struct advise_layout *layouts)
+{
+	enum fat_status status = measure_writes(p);
+
+	if (status == FAT_OK)
+		status = measure_write_stream(p);
+	if (status == FAT_OK)
+		status = rehearse_all(p, layouts);
+	if (status == FAT_OK)
+		status = measure_two_streams(p);
+	return status;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe: requests, budget and record of one measurement. See probe.h.
+ */
+#include "probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+
+/* ---- budget -------------------------------------------------------------------------------- */
+
+uint64_t probe_now(struct probe *p)
+{
+	return p->target->now_ns(p->target);
+}
+
+bool probe_is_over(struct probe *p)
+{
+	uint64_t t = probe_now(p);
+
+	if (p->watch->stop(p->watch->ctx))
+		p->measured->interrupted = true;
+	if (p->measured->interrupted || p->measured->content_differs)
+		return true;
+	if (t >= p->begin_ns + p->budget->max_ns)
+		p->measured->out_of_budget = true;
+	return t >= p->step_end_ns || t >= p->begin_ns + p->budget->max_ns;
+}
+
+bool probe_may_write(struct probe *p, uint64_t len_bytes)
+{
+	if (p->measured->written_bytes + len_bytes <= p->budget->max_bytes)
+		return true;
+	p->measured->out_of_budget = true;
+	return false;
+}
+
+void probe_begin_step(struct probe *p, const char *name, unsigned percent)
+{
+	p->step_end_ns = probe_now(p) + p->budget->max_ns / 100 * percent;
+	p->watch->step(p->watch->ctx, name);
+}
+
+/* ---- requests ------------------------------------------------------------------------------ */
+
+enum fat_status probe_read(struct probe *p, uint64_t off, void *buf, size_t len_bytes,
+				  uint64_t *ns)
+{
+	uint64_t start = probe_now(p);
+	enum fat_status status = fat_dev_read(p->dev, off, buf, len_bytes);
+
+	*ns = probe_now(p) - start;
+	if (status == FAT_OK)
+		p->measured->read_bytes += len_bytes;
+	else
+		p->measured->n_read_errors++;
+	return status;
+}
+
+enum fat_status probe_write(struct probe *p, uint64_t off, const void *buf,
+				   size_t len_bytes, uint64_t *ns)
+{
+	uint64_t start = probe_now(p);
+	enum fat_status status = fat_dev_write(p->dev, off, buf, len_bytes);
+
+	*ns = probe_now(p) - start;
+	p->measured->written_bytes += len_bytes;
+	return status;
+}
+
+void probe_keep(struct advise_samples *samples, uint64_t ns)
+{
+	if (samples->n < ADVISE_MAX_SAMPLES)
+		samples->ns[samples->n++] = ns;
+}
+
+uint64_t probe_random_below(struct probe *p, uint64_t limit)
+{
+	p->rng ^= p->rng >> 12;
+	p->rng ^= p->rng << 25;
+	p->rng ^= p->rng >> 27;
+	return (p->rng * 0x2545F4914F6CDD1Du >> 11) % limit;
+}
+
+uint64_t probe_next_place(struct probe *p, uint64_t len_bytes)
+{
+	double part = 0.31 + 0.6180339887498949 * p->n_places++;
+	uint64_t room = p->dev->size_bytes - len_bytes;
+	uint64_t align = room > 64u * PROBE_STRETCH_BYTES ? PROBE_STRETCH_BYTES : PROBE_CHECK_BYTES;
+
+	part -= (double)(uint64_t)part;
+	return (uint64_t)((double)room * part) / align * align;
+}
+
+bool probe_load(struct probe *p, uint64_t off, size_t len_bytes)
+{
+	size_t done = 0;
+	uint64_t ns;
+
+	while (done < len_bytes) {
+		size_t n = (size_t)min_u64(len_bytes - done, 1u << 20);
+
+		if (probe_read(p, off + done, p->buf + done, n, &ns) != FAT_OK)
+			return false;
+		done += n;
+	}
+	return true;
+}
+
+void probe_verify(struct probe *p, uint64_t off, size_t len_bytes)
+{
+	size_t n = (size_t)min_u64(len_bytes, PROBE_CHECK_BYTES);
+	size_t at = (size_t)probe_random_below(p, (len_bytes - n) / p->target->block_bytes + 1) *
+		    p->target->block_bytes;
+	uint64_t ns;
+
+	if (probe_read(p, off + at, p->check, n, &ns) == FAT_OK &&
+	    memcmp(p->check, p->buf + at, n) != 0) {
+		p->measured->content_differs = true;
+		p->measured->differs_off = off + at;
+	}
+}
+
+enum fat_status probe_flush(struct probe *p, uint64_t *ns)
+{
+	uint64_t start = probe_now(p);
+	enum fat_status status = fat_dev_flush(p->dev);
+
+	*ns = probe_now(p) - start;
+	probe_keep(&p->measured->flush, *ns);
+	return status;
+}

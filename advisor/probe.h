@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe: one measurement under way: its budget, its requests, its record. Inside the advisor only.
+ *
+ * Invariant: a byte is written only where the same byte has just been read, so the content is right
+ * at every moment and nothing has to be restored, whatever ends the program. A stretch is read
+ * first and then written in pieces, and only the writes are timed: a read directly before each
+ * write would cost a disk a full turn and hide everything [PROBING 4].
+ */
+#ifndef FATWISE_ADVISOR_PROBE_H
+#define FATWISE_ADVISOR_PROBE_H
+
+#include "advise.h"
+
+#define PROBE_STRETCH_BYTES (4u << 20)
+#define PROBE_CHECK_BYTES   (64u << 10)
+
+struct probe {
+	struct advise_target *target;
+	struct fat_dev *dev;
+	const struct advise_budget *budget;
+	const struct advise_watch *watch;
+	struct advise_measured *measured;
+	uint8_t *buf, *check; /* a stretch as it was read; a part of it read again */
+	uint64_t begin_ns;
+	uint64_t step_end_ns; /* of the step that runs */
+	uint32_t n_places;
+	uint64_t rng;
+	bool tell_flush; /* a flush does something here: a write is timed with its flush */
+};
+
+uint64_t probe_now(struct probe *p);
+
+/* A step may take a part of the budget's time, in percent. */
+void probe_begin_step(struct probe *p, const char *name, unsigned percent);
+
+/* No more requests in this step. */
+bool probe_is_over(struct probe *p);
+
+/* So much may still be written. */
+bool probe_may_write(struct probe *p, uint64_t len_bytes);
+
+/* A request and its time. Writes and flushes are recorded. */
+enum fat_status probe_read(struct probe *p, uint64_t off, void *buf, size_t len_bytes,
+			   uint64_t *ns);
+enum fat_status probe_write(struct probe *p, uint64_t off, const void *buf, size_t len_bytes,
+			    uint64_t *ns);
+enum fat_status probe_flush(struct probe *p, uint64_t *ns);
+
+/* Reads a stretch into p->buf. false if it cannot be read: another place, then. */
+bool probe_load(struct probe *p, uint64_t off, size_t len_bytes);
+
+/* Reads a part of a stretch again and compares it with p->buf. */
+void probe_verify(struct probe *p, uint64_t off, size_t len_bytes);
+
+/*
+ * Another part of the device each time, len_bytes long: steps of the golden ratio, so that places
+ * lie far apart and fall into step with nothing inside.
+ */
+uint64_t probe_next_place(struct probe *p, uint64_t len_bytes);
+
+uint64_t probe_random_below(struct probe *p, uint64_t limit);
+
+/* One more sample, while there is room. */
+void probe_keep(struct advise_samples *samples, uint64_t ns);
+
+/* The steps. Those that only read: */
+void probe_reads(struct probe *p);
+/* Those that write: */
+enum fat_status probe_writes(struct probe *p, const struct advise_layout *layouts);
+
+#endif
