@@ -80,6 +80,18 @@ struct advise_samples {
 	uint64_t ns[ADVISE_MAX_SAMPLES];
 };
 
+/* A write (or a flush, len_bytes 0) as it was made: what the model of the device is fitted to. */
+struct advise_request {
+	uint64_t off, ns;
+	uint32_t len_bytes;
+	uint32_t step; /* requests of one kind have the same */
+};
+
+struct advise_trace {
+	struct advise_request *requests;
+	size_t n, room;
+};
+
 /* Where a volume of one cluster size would have its parts, from the start of the target. */
 struct advise_layout {
 	uint32_t cluster_bytes;
@@ -135,11 +147,22 @@ struct advise_rehearsal {
 	uint64_t n_data;   /* so many */
 	uint64_t first_ns; /* the first data write of each round, after the metadata */
 	uint64_t meta_ns;  /* FAT 1, FAT 2, directory */
-	uint64_t flush_ns; /* what a cache still held at the end */
+};
+
+/* What single writes into erase blocks, here and there, told. */
+struct advise_inside {
+	bool tried;
+	bool costs;             /* some writes cost the copying of a block */
+	uint32_t open_segments; /* so many blocks were taken in turn without it; 0: not found out */
+	uint32_t fat_blocks;    /* so many at the start take writes anywhere, as FATs need */
 };
 
 struct advise_measured {
 	uint32_t block_bytes, max_bytes;
+	uint64_t size_bytes;
+	bool flush_tells; /* a flush waits for a cache: writes are judged with their flush */
+	struct advise_trace trace;
+	struct advise_inside inside;
 	struct advise_samples seek;                 /* 4 KiB reads at random places */
 	struct advise_samples again;                /* the same read, again and again */
 	struct advise_samples read[ADVISE_N_SIZES];  /* rising, one after the other */
@@ -178,6 +201,9 @@ struct advise_watch {
 enum fat_status advise_measure(struct advise_target *target, const struct advise_layout *layouts,
 			       const struct advise_budget *budget, const struct advise_watch *watch,
 			       struct advise_measured *measured);
+
+/* Frees what advise_measure() recorded. */
+void advise_measured_fini(struct advise_measured *measured);
 
 /* ---- infer --------------------------------------------------------------------------------- */
 
@@ -232,6 +258,24 @@ double advise_median(const struct advise_samples *samples);
 double advise_middle(const uint64_t *ns, size_t n); /* n <= ADVISE_SCAN_POINTS */
 double advise_percentile(const struct advise_samples *samples, double part);
 
+/* ---- fit: a model of the device --------------------------------------------------------------- */
+
+/*
+ * The simulated device (sim.h) whose replay of the recorded writes comes nearest to the times
+ * measured. error: mean relative difference, over kinds of requests; what is above
+ * ADVISE_FIT_LIMIT is no description of the device.
+ */
+#define ADVISE_FIT_LIMIT 0.10
+struct advise_fit {
+	const struct sim_params *params; /* NULL: no model */
+	double error;
+};
+
+/* Fills *params; fit->params points to it or is NULL. */
+void advise_fit_model(const struct advise_measured *measured,
+		      const struct advise_inferred *inferred, struct sim_params *params,
+		      struct advise_fit *fit);
+
 /* ---- layout -------------------------------------------------------------------------------- */
 
 /* Layouts of all cluster sizes, index 0 for 512 B. Pure. */
@@ -242,20 +286,24 @@ void advise_layouts(const struct advise_facts *facts, uint32_t sector_bytes, uin
 
 enum advise_writer {
 	ADVISE_CACHED,  /* Linux and other systems with a page cache, fresh volume */
+	ADVISE_AGED,    /* the same, free space in pieces of one cluster */
+	ADVISE_SYNC,    /* Linux, mounted with -o sync */
 	ADVISE_CLUSTER, /* one write per cluster: cameras, players, small systems */
 	ADVISE_N_WRITERS,
 };
 
 enum advise_workload {
-	ADVISE_LARGE,
-	ADVISE_PHOTOS,
+	ADVISE_LARGE,  /* one large file */
+	ADVISE_PHOTOS, /* files of 3.4 MiB in a folder */
+	ADVISE_SMALL,  /* files of 6000 bytes in folders of 20 */
+	ADVISE_LOG,    /* records of 3000 bytes appended, each safe before the next */
 	ADVISE_N_WORKLOADS,
 };
 
 struct advise_row {
 	struct advise_layout layout;
 	double bytes_per_s[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS]; /* 0: cannot tell */
-	bool rehearsed;
+	bool rehearsed; /* or played on a model that fits */
 	uint64_t slack_bytes; /* of the files expected */
 };
 
@@ -263,9 +311,10 @@ struct advise_prediction {
 	struct advise_row rows[ADVISE_N_CLUSTERS];
 };
 
+/* By playing on the model where fit has one, else from the prices that were rehearsed. */
 void advise_predict(const struct advise_measured *measured, const struct advise_inferred *inferred,
-		    const struct advise_layout *layouts, uint64_t n_files,
-		    struct advise_prediction *prediction);
+		    const struct advise_fit *fit, const struct advise_layout *layouts,
+		    uint64_t n_files, struct advise_prediction *prediction);
 
 /* ---- choose -------------------------------------------------------------------------------- */
 
@@ -283,6 +332,9 @@ struct advise_choice {
 	char reason[256];
 	char mkfs[128]; /* options, without the device */
 };
+
+/* Weighted geometric mean of a row's speeds; 0 where one is not known. */
+double advise_score(const struct advise_row *row);
 
 void advise_choose(const struct advise_facts *facts, const struct advise_measured *measured,
 		   const struct advise_inferred *inferred,

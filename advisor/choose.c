@@ -18,18 +18,28 @@
 #define SMALLEST_BYTES 4096u
 #define SLACK_PART     50 /* of the volume: 2 % */
 
-static double score(const struct advise_row *row)
+/* What counts how much, unless the user says what the volume is for. */
+static const double weights[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS] = {
+	[ADVISE_CACHED] = { [ADVISE_LARGE] = 1, [ADVISE_PHOTOS] = 1 },
+	[ADVISE_AGED] = { [ADVISE_LARGE] = 1, [ADVISE_PHOTOS] = 1 },
+	[ADVISE_CLUSTER] = { [ADVISE_LARGE] = 1, [ADVISE_PHOTOS] = 1 },
+};
+
+double advise_score(const struct advise_row *row)
 {
-	double sum = 0;
+	double sum = 0, weight = 0;
 
 	for (size_t w = 0; w < ADVISE_N_WRITERS; w++) {
 		for (size_t k = 0; k < ADVISE_N_WORKLOADS; k++) {
+			if (weights[w][k] <= 0)
+				continue;
 			if (row->bytes_per_s[w][k] <= 0)
 				return 0;
-			sum += log(row->bytes_per_s[w][k]);
+			sum += weights[w][k] * log(row->bytes_per_s[w][k]);
+			weight += weights[w][k];
 		}
 	}
-	return exp(sum / (ADVISE_N_WRITERS * ADVISE_N_WORKLOADS));
+	return exp(sum / weight);
 }
 
 /* What mkfs.fat would take by itself; the nearest that fits where that does not. [COMPAT 3] */
@@ -56,7 +66,7 @@ struct field {
 static bool is_candidate(const struct advise_facts *facts, const struct advise_row *row)
 {
 	return row->layout.fat_bits != 0 && row->layout.cluster_bytes >= SMALLEST_BYTES &&
-	       row->slack_bytes <= facts->size_bytes / SLACK_PART && score(row) > 0;
+	       row->slack_bytes <= facts->size_bytes / SLACK_PART && advise_score(row) > 0;
 }
 
 static struct field survey(const struct advise_facts *facts,
@@ -65,7 +75,7 @@ static struct field survey(const struct advise_facts *facts,
 	struct field field = { 0 };
 
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++) {
-		double s = score(&prediction->rows[i]);
+		double s = advise_score(&prediction->rows[i]);
 
 		if (!is_candidate(facts, &prediction->rows[i]))
 			continue;
@@ -84,7 +94,7 @@ static size_t smallest_good(const struct advise_facts *facts,
 {
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
 		if (is_candidate(facts, &prediction->rows[i]) &&
-		    score(&prediction->rows[i]) >= WITHIN * field->best)
+		    advise_score(&prediction->rows[i]) >= WITHIN * field->best)
 			return i;
 	return field->best_row;
 }

@@ -208,13 +208,14 @@ static double rate(const struct advise_stream *stream)
 }
 
 /* The line command + n * per_byte through the times of writes, each weighted by its own size. */
-static void fit_line(struct advise_inferred *inferred)
+static void fit_line(struct advise_inferred *inferred, uint32_t max_bytes)
 {
 	double w0 = 0, wx = 0, wy = 0, wxx = 0, wxy = 0, det;
 
 	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
 		double x = advise_size_bytes(i), y = inferred->write_ns[i];
-		double w = y > 0 ? 1 / (y * y) : 0;
+		/* what is longer than one command is made of several */
+		double w = y > 0 && x <= max_bytes ? 1 / (y * y) : 0;
 
 		w0 += w;
 		wx += w * x;
@@ -253,7 +254,7 @@ void advise_infer(const struct advise_measured *measured, struct advise_inferred
 		inferred->write_ns[i] = advise_mean(&measured->write[i]);
 		inferred->read_size_ns[i] = advise_median(&measured->read[i]);
 	}
-	fit_line(inferred);
+	fit_line(inferred, measured->max_bytes);
 	if (!inferred->heads_move)
 		infer_inside(measured, inferred);
 }

@@ -12,6 +12,7 @@
 #include "facts.h"
 #include "options.h"
 #include "report.h"
+#include "sim.h"
 
 enum { EXIT_ADVICE = 0, EXIT_ERROR = 1, EXIT_DO_NOT_KNOW = 2 };
 
@@ -114,15 +115,36 @@ static int advise(const struct advise_options *options, const char *name,
 		  const struct advise_measured *measured)
 {
 	struct advise_inferred inferred;
+	struct advise_fit fit;
+	struct sim_params model;
 	struct advise_prediction prediction;
 	struct advise_choice choice;
-	struct advise_report report = { name, facts, measured, &inferred, &prediction, &choice };
+	struct advise_report report = { name, facts, measured, &inferred,
+					&fit, &prediction, &choice };
 
 	advise_infer(measured, &inferred);
-	advise_predict(measured, &inferred, layouts, options->n_files, &prediction);
+	advise_fit_model(measured, &inferred, &model, &fit);
+	advise_predict(measured, &inferred, &fit, layouts, options->n_files, &prediction);
 	advise_choose(facts, measured, &inferred, &prediction, &choice);
 	print_report(options->format, &report);
 	return choice.verdict == ADVISE_DO_NOT_KNOW ? EXIT_DO_NOT_KNOW : EXIT_ADVICE;
+}
+
+/* What is wrong with a measurement that came to its end; EXIT_ADVICE if nothing. */
+static int judge(const char *name, const struct advise_measured *measured)
+{
+	if (measured->content_differs) {
+		cli_error(&advise_program,
+			  "%s: it returns other bytes at %llu than were written there: it is "
+			  "failing; save what it holds",
+			  name, (unsigned long long)measured->differs_off);
+		return EXIT_ERROR;
+	}
+	if (measured->interrupted) {
+		cli_error(&advise_program, "%s: stopped; the content is as it was", name);
+		return EXIT_ERROR;
+	}
+	return EXIT_ADVICE;
 }
 
 static int run(const struct advise_options *options, const char *name,
@@ -133,8 +155,9 @@ static int run(const struct advise_options *options, const char *name,
 				      .step = show_step,
 				      .ctx = progress ? (void *)target : NULL };
 	struct advise_layout layouts[ADVISE_N_CLUSTERS];
-	static struct advise_measured measured;
+	struct advise_measured measured;
 	enum fat_status status;
+	int result;
 
 	if (target->dev->size_bytes < ADVISE_SMALLEST_BYTES) {
 		cli_error(&advise_program,
@@ -146,20 +169,12 @@ static int run(const struct advise_options *options, const char *name,
 	status = advise_measure(target, layouts, &options->budget, &watch, &measured);
 	if (progress)
 		fprintf(stderr, "\r\033[K");
-	if (status != FAT_OK)
-		return say_measure_error(name, status, target);
-	if (measured.content_differs) {
-		cli_error(&advise_program,
-			  "%s: it returns other bytes at %llu than were written there: it is "
-			  "failing; save what it holds",
-			  name, (unsigned long long)measured.differs_off);
-		return EXIT_ERROR;
-	}
-	if (measured.interrupted) {
-		cli_error(&advise_program, "%s: stopped; the content is as it was", name);
-		return EXIT_ERROR;
-	}
-	return advise(options, name, facts, layouts, &measured);
+	result = status != FAT_OK ? say_measure_error(name, status, target) :
+				    judge(name, &measured);
+	if (result == EXIT_ADVICE)
+		result = advise(options, name, facts, layouts, &measured);
+	advise_measured_fini(&measured);
+	return result;
 }
 
 int main(int argc, char **argv)

@@ -7,6 +7,12 @@
 #include "bytes.h"
 #include "probe.h"
 
+void advise_measured_fini(struct advise_measured *measured)
+{
+	free(measured->trace.requests);
+	measured->trace = (struct advise_trace){ 0 };
+}
+
 enum fat_status advise_measure(struct advise_target *target, const struct advise_layout *layouts,
 			       const struct advise_budget *budget, const struct advise_watch *watch,
 			       struct advise_measured *measured)
@@ -20,7 +26,8 @@ enum fat_status advise_measure(struct advise_target *target, const struct advise
 	enum fat_status status = FAT_ERR_MEMORY;
 
 	*measured = (struct advise_measured){ .block_bytes = target->block_bytes,
-					      .max_bytes = target->max_bytes };
+					      .max_bytes = target->max_bytes,
+					      .size_bytes = target->dev->size_bytes };
 	if (target->dev->size_bytes < ADVISE_SMALLEST_BYTES)
 		return FAT_ERR_SIZE;
 	p.begin_ns = probe_now(&p);

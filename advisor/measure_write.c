@@ -8,6 +8,36 @@
 #include "bytes.h"
 #include "probe.h"
 
+/*
+ * Is there a cache that a flush empties? Then the first flush after some writes takes its time, and
+ * a second one none.
+ */
+static enum fat_status find_cache(struct probe *p)
+{
+	const size_t len = 512u << 10, piece = 64u << 10;
+	uint64_t off = probe_next_place(p, len), write_ns = 0, full_ns, empty_ns, ns;
+	enum fat_status status = FAT_OK;
+
+	probe_begin_step(p, "cache", 8);
+	if (!probe_load(p, off, len))
+		return FAT_OK;
+	for (size_t at = 0; at < len && status == FAT_OK; at += piece) {
+		if (probe_is_over(p) || !probe_may_write(p, piece))
+			return FAT_OK;
+		status = probe_write(p, off + at, p->buf + at, piece, &ns);
+		write_ns += ns;
+	}
+	if (status == FAT_OK)
+		status = probe_flush(p, &full_ns);
+	if (status == FAT_OK)
+		status = probe_flush(p, &empty_ns);
+	if (status == FAT_OK) {
+		p->measured->flush_tells = full_ns > 2 * empty_ns && full_ns > write_ns / 5;
+		probe_verify(p, off, len);
+	}
+	return status;
+}
+
 /* Writes a loaded stretch back in pieces, from *done on, until `end`. */
 static enum fat_status write_pieces(struct probe *p, uint64_t off, size_t *done, size_t end,
 				    size_t piece, struct advise_samples *samples)
@@ -16,6 +46,8 @@ static enum fat_status write_pieces(struct probe *p, uint64_t off, size_t *done,
 		uint64_t ns;
 		enum fat_status status = probe_write(p, off + *done, p->buf + *done, piece, &ns);
 
+		if (status == FAT_OK && *done + piece == end)
+			status = probe_settle(p, &ns);
 		if (status != FAT_OK)
 			return status;
 		probe_keep(samples, ns);
@@ -28,7 +60,7 @@ static enum fat_status write_pieces(struct probe *p, uint64_t off, size_t *done,
  * Writes of all sizes, falling, one after the other: every piece lies at a multiple of its size,
  * and the device sees one rising stream, so that no size pays for moving somewhere else.
  */
-static enum fat_status measure_writes(struct probe *p)
+static enum fat_status write_sizes(struct probe *p)
 {
 	static const uint8_t n_pieces[ADVISE_N_SIZES] = { 24, 24, 24, 24, 16, 16, 16, 12, 8 };
 	size_t len = 0, done = 0, end = 0;
@@ -54,51 +86,48 @@ static enum fat_status measure_writes(struct probe *p)
 	return status;
 }
 
-/* Two stretches in a row at the largest request, then a flush. */
-static enum fat_status measure_write_stream(struct probe *p)
+/* A stretch after the other at the largest request, up to 8 MiB, each with its flush. */
+static enum fat_status write_stream(struct probe *p)
 {
-	size_t max = min_u32(p->target->max_bytes, PROBE_STRETCH_BYTES);
+	const size_t stretch = 1u << 20, len = 8u << 20;
+	size_t max = min_u32(p->target->max_bytes, (uint32_t)stretch);
 	struct advise_stream *stream = &p->measured->write_stream;
-	uint64_t off = probe_next_place(p, 2 * (uint64_t)PROBE_STRETCH_BYTES), ns;
-	enum fat_status status;
+	uint64_t off = probe_next_place(p, len), ns;
+	enum fat_status status = FAT_OK;
 
 	probe_begin_step(p, "write stream", 20);
-	for (uint64_t at = off; at < off + 2 * (uint64_t)PROBE_STRETCH_BYTES; at += PROBE_STRETCH_BYTES) {
-		if (at + PROBE_STRETCH_BYTES > p->dev->size_bytes || probe_is_over(p) ||
-		    !probe_load(p, at, PROBE_STRETCH_BYTES))
+	for (uint64_t at = off; at < off + len && status == FAT_OK; at += stretch) {
+		if (probe_is_over(p) || !probe_affords(p, stretch, p->target->max_bytes) ||
+		    !probe_may_write(p, stretch) || !probe_load(p, at, stretch))
 			break;
-		for (size_t k = 0; k < PROBE_STRETCH_BYTES && !probe_is_over(p); k += max) {
-			size_t n = (size_t)min_u64(max, PROBE_STRETCH_BYTES - k);
+		for (size_t k = 0; k < stretch && status == FAT_OK; k += max) {
+			size_t n = (size_t)min_u64(max, stretch - k);
 
-			if (!probe_may_write(p, n))
-				break;
 			status = probe_write(p, at + k, p->buf + k, n, &ns);
-			if (status != FAT_OK)
-				return status;
-			stream->bytes += n;
+			if (status == FAT_OK && k + max >= stretch)
+				status = probe_settle(p, &ns);
 			stream->ns += ns;
 		}
-		probe_verify(p, at, PROBE_STRETCH_BYTES);
+		stream->bytes += stretch;
+		if (status == FAT_OK)
+			probe_verify(p, at, stretch);
 	}
-	status = probe_flush(p, &ns);
-	stream->ns += ns; /* or a cache would be measured */
 	return status;
 }
 
 /* 64 KiB here, 64 KiB there, in turn, from one thread. */
-static enum fat_status measure_two_streams(struct probe *p)
+static enum fat_status write_two_streams(struct probe *p)
 {
 	const size_t half = 1u << 20, piece = 64u << 10;
 	struct advise_stream *stream = &p->measured->two_streams;
 	uint64_t off[2] = { probe_next_place(p, half), probe_next_place(p, half) }, ns;
 
 	probe_begin_step(p, "two streams", 8);
-	for (size_t k = 0; k < 2; k++) {
-		if (!probe_load(p, off[k], half))
-			return FAT_OK;
-		if (k == 0)
-			memcpy(p->buf + half, p->buf, half);
-	}
+	if (!probe_affords(p, 2 * half, piece) || !probe_load(p, off[0], half))
+		return FAT_OK;
+	memcpy(p->buf + half, p->buf, half);
+	if (!probe_load(p, off[1], half))
+		return FAT_OK;
 	for (size_t at = 0; at < half; at += piece) {
 		for (size_t k = 0; k < 2; k++) {
 			enum fat_status status;
@@ -107,15 +136,14 @@ static enum fat_status measure_two_streams(struct probe *p)
 				return FAT_OK;
 			status = probe_write(p, off[k] + at, p->buf + (k == 0 ? half : 0) + at,
 					     piece, &ns);
+			if (status == FAT_OK && at % (4 * piece) == 3 * piece)
+				status = probe_settle(p, &ns);
 			if (status != FAT_OK)
 				return status;
 			stream->bytes += piece;
 			stream->ns += ns;
 		}
 	}
-	if (probe_flush(p, &ns) != FAT_OK)
-		return FAT_ERR_IO;
-	stream->ns += ns;
 	probe_verify(p, off[1], half);
 	return FAT_OK;
 }
@@ -149,23 +177,22 @@ static enum fat_status rehearse_round(struct probe *p, struct advise_rehearsal *
 {
 	uint32_t c = r->cluster_bytes, block = p->target->block_bytes;
 	uint64_t ns, first_ns = 0, data_ns = 0, meta_ns = 0;
+	enum fat_status status = FAT_OK;
 
-	for (size_t i = 0; i < n_data; i++) {
-		enum fat_status status =
-			probe_write(p, off + at + i * c, p->buf + at + i * c, c, &ns);
-
-		if (status != FAT_OK)
-			return status;
+	for (size_t i = 0; i < n_data && status == FAT_OK; i++) {
+		status = probe_write(p, off + at + i * c, p->buf + at + i * c, c, &ns);
+		if (status == FAT_OK && (i == 0 || i + 1 == n_data))
+			status = probe_settle(p, &ns);
 		*(i == 0 ? &first_ns : &data_ns) += ns;
 	}
-	for (size_t i = 0; i < 3; i++) {
-		enum fat_status status =
-			probe_write(p, meta->off[i], meta->content + i * block, block, &ns);
-
-		if (status != FAT_OK)
-			return status;
+	for (size_t i = 0; i < 3 && status == FAT_OK; i++) {
+		status = probe_write(p, meta->off[i], meta->content + i * block, block, &ns);
+		if (status == FAT_OK)
+			status = probe_settle(p, &ns);
 		meta_ns += ns;
 	}
+	if (status != FAT_OK)
+		return status;
 	r->n_rounds++;
 	r->n_data += n_data - 1;
 	r->first_ns += first_ns;
@@ -178,28 +205,30 @@ static enum fat_status rehearse(struct probe *p, const struct advise_layout *l, 
 				struct meta_places *meta)
 {
 	struct advise_rehearsal *r = &p->measured->rehearsal[index];
-	const size_t n_data = 12, n_rounds = 4;
-	size_t round_bytes = n_data * l->cluster_bytes, len = round_bytes * n_rounds;
+	const size_t n_data = 12;
+	size_t round_bytes = n_data * l->cluster_bytes, n_rounds = 4;
 	uint64_t cluster = l->n_clusters / 3, off = l->data_off + cluster * l->cluster_bytes;
 	enum fat_status status = FAT_OK;
 
 	off = off / p->target->block_bytes * p->target->block_bytes;
 	probe_begin_step(p, "rehearsal", 8);
-	if (off + len > p->dev->size_bytes || !probe_load(p, off, len) ||
-	    !load_meta(p, l, cluster + 2, meta))
+	while (n_rounds > 1 && !probe_affords(p, n_rounds * round_bytes, l->cluster_bytes))
+		n_rounds--;
+	if (off + n_rounds * round_bytes > p->dev->size_bytes ||
+	    !probe_affords(p, n_rounds * round_bytes, l->cluster_bytes) ||
+	    !probe_load(p, off, n_rounds * round_bytes) || !load_meta(p, l, cluster + 2, meta))
 		return FAT_OK;
 	r->cluster_bytes = l->cluster_bytes;
 	for (size_t i = 0; i < n_rounds && status == FAT_OK; i++) {
-		if (probe_is_over(p) || !probe_may_write(p, round_bytes + 3 * p->target->block_bytes))
+		if (probe_is_over(p) ||
+		    !probe_may_write(p, round_bytes + 3 * p->target->block_bytes))
 			break;
 		status = rehearse_round(p, r, off, i * round_bytes, n_data, meta);
 	}
 	if (r->n_rounds == 0)
 		r->cluster_bytes = 0;
-	if (status == FAT_OK && r->n_rounds > 0) {
-		status = probe_flush(p, &r->flush_ns);
+	else if (status == FAT_OK)
 		probe_verify(p, off, round_bytes);
-	}
 	return status;
 }
 
@@ -225,13 +254,17 @@ static enum fat_status rehearse_all(struct probe *p, const struct advise_layout 
 
 enum fat_status probe_writes(struct probe *p, const struct advise_layout *layouts)
 {
-	enum fat_status status = measure_writes(p);
+	enum fat_status status = find_cache(p);
 
 	if (status == FAT_OK)
-		status = measure_write_stream(p);
+		status = write_sizes(p);
+	if (status == FAT_OK)
+		status = write_stream(p);
+	if (status == FAT_OK)
+		status = probe_inside(p);
 	if (status == FAT_OK)
 		status = rehearse_all(p, layouts);
 	if (status == FAT_OK)
-		status = measure_two_streams(p);
+		status = write_two_streams(p);
 	return status;
 }

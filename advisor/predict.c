@@ -12,10 +12,15 @@
 #include <math.h>
 
 #include "bytes.h"
+#include "play.h"
 
 #define WRITE_BACK_BYTES (64.0 * 1048576)
 #define LARGE_BYTES      (128.0 * 1048576)
 #define PHOTO_BYTES      (3456.0 * 1024)
+#define N_PHOTOS         32
+#define FILE_BYTES       6000.0
+#define APPEND_BYTES     3000.0
+#define CALL_BYTES       (128.0 * 1024)
 
 /* The prices of a volume's writes, ns. */
 struct prices {
@@ -43,15 +48,11 @@ static double write_ns(const struct advise_measured *measured,
 
 static bool price_by_rehearsal(const struct advise_rehearsal *r, struct prices *prices)
 {
-	double all = (double)(r->data_ns + r->first_ns + r->meta_ns);
-	double owed; /* the flush at the end is owed by all writes before it */
-
-	if (r->n_rounds == 0 || r->n_data == 0 || all <= 0)
+	if (r->n_rounds == 0 || r->n_data == 0)
 		return false;
-	owed = 1 + (double)r->flush_ns / all;
-	prices->cluster = owed * (double)r->data_ns / (double)r->n_data;
-	prices->meta = owed * (double)r->meta_ns / r->n_rounds;
-	prices->come_back = fmax(owed * (double)r->first_ns / r->n_rounds - prices->cluster, 0);
+	prices->cluster = (double)r->data_ns / (double)r->n_data;
+	prices->meta = (double)r->meta_ns / r->n_rounds;
+	prices->come_back = fmax((double)r->first_ns / r->n_rounds - prices->cluster, 0);
 	return true;
 }
 
@@ -93,6 +94,8 @@ static struct prices price(const struct advise_measured *measured,
 	return prices;
 }
 
+/* ---- by prices ----------------------------------------------------------------------------- */
+
 /* One request per cluster; a FAT sector when its entries are used up, all metadata at the end. */
 static double cluster_writer_ns(const struct advise_layout *l, const struct prices *prices,
 				double file_bytes)
@@ -118,34 +121,108 @@ static double cached_writer_ns(const struct advise_layout *l, const struct price
 	       n_write_backs * (prices->meta * 4 / 3 + prices->come_back);
 }
 
-static void predict_row(const struct prices *prices, struct advise_row *row)
+/* Per call of 128 KiB: each cluster's entry marked and linked in both FATs, data, folder, flush. */
+static double sync_writer_ns(const struct advise_layout *l, const struct prices *prices,
+			     double bytes)
+{
+	double n_clusters = ceil(bytes / l->cluster_bytes), n_calls = ceil(bytes / CALL_BYTES);
+
+	return n_clusters * 4 * prices->meta / 3 + bytes * prices->max_stream +
+	       n_calls * (prices->meta / 3 + prices->come_back);
+}
+
+/* A request per cluster, the rest as through any cache. */
+static double aged_writer_ns(const struct advise_layout *l, const struct prices *prices,
+			     double bytes)
+{
+	double n_clusters = ceil(bytes / l->cluster_bytes);
+
+	return cached_writer_ns(l, prices, bytes) +
+	       fmax(n_clusters * prices->cluster - bytes * prices->max_stream, 0);
+}
+
+static double writer_ns(const struct advise_layout *l, const struct prices *prices,
+			enum advise_writer writer, double bytes)
+{
+	switch (writer) {
+	case ADVISE_CACHED:
+		return cached_writer_ns(l, prices, bytes);
+	case ADVISE_AGED:
+		return aged_writer_ns(l, prices, bytes);
+	case ADVISE_SYNC:
+		return sync_writer_ns(l, prices, bytes);
+	case ADVISE_CLUSTER:
+	case ADVISE_N_WRITERS:
+		break;
+	}
+	return cluster_writer_ns(l, prices, bytes);
+}
+
+static void predict_by_prices(const struct prices *prices, struct advise_row *row)
 {
 	const struct advise_layout *l = &row->layout;
-	double *cached = row->bytes_per_s[ADVISE_CACHED];
-	double *cluster = row->bytes_per_s[ADVISE_CLUSTER];
-	const double n_photos = 32;
 
-	cached[ADVISE_LARGE] = LARGE_BYTES * 1e9 / cached_writer_ns(l, prices, LARGE_BYTES);
-	cached[ADVISE_PHOTOS] = n_photos * PHOTO_BYTES * 1e9 /
-				(cached_writer_ns(l, prices, n_photos * PHOTO_BYTES) +
-				 prices->cluster); /* the folder's cluster */
-	cluster[ADVISE_LARGE] = LARGE_BYTES * 1e9 / cluster_writer_ns(l, prices, LARGE_BYTES);
-	cluster[ADVISE_PHOTOS] = PHOTO_BYTES * 1e9 / cluster_writer_ns(l, prices, PHOTO_BYTES);
+	for (int w = 0; w < ADVISE_N_WRITERS; w++) {
+		double *rate = row->bytes_per_s[w];
+		enum advise_writer writer = (enum advise_writer)w;
+		bool cached = writer == ADVISE_CACHED || writer == ADVISE_AGED;
+		/* what is open at once: all photos together, or one after the other */
+		double photos = cached ? N_PHOTOS * PHOTO_BYTES : PHOTO_BYTES;
+		double file_ns = cached ? fmax(prices->cluster, FILE_BYTES * prices->max_stream) :
+					  writer_ns(l, prices, writer, FILE_BYTES);
+		double append_ns = prices->cluster * fmin(1, APPEND_BYTES / l->cluster_bytes) +
+				   prices->meta / 3 + prices->come_back +
+				   APPEND_BYTES / l->cluster_bytes * prices->meta * 2 / 3;
+
+		rate[ADVISE_LARGE] = LARGE_BYTES * 1e9 / writer_ns(l, prices, writer, LARGE_BYTES);
+		rate[ADVISE_PHOTOS] = photos * 1e9 / writer_ns(l, prices, writer, photos);
+		rate[ADVISE_SMALL] = FILE_BYTES * 1e9 / (file_ns + prices->cluster / 20);
+		rate[ADVISE_LOG] = APPEND_BYTES * 1e9 / append_ns;
+	}
 	row->rehearsed = prices->rehearsed;
 }
 
+/* ---- by the model -------------------------------------------------------------------------- */
+
+/* Long enough for some erase blocks, short enough for small clusters. */
+static uint64_t large_bytes(const struct advise_layout *l)
+{
+	return max_u64(min_u64((uint64_t)LARGE_BYTES, 16384ull * l->cluster_bytes), 8u << 20);
+}
+
+static void predict_by_model(const struct sim_params *params, struct advise_row *row)
+{
+	for (int w = 0; w < ADVISE_N_WRITERS; w++)
+		for (int k = 0; k < ADVISE_N_WORKLOADS; k++)
+			row->bytes_per_s[w][k] =
+				play_on_model(params, &row->layout, (enum advise_writer)w,
+					      (enum advise_workload)k, large_bytes(&row->layout));
+	row->rehearsed = true;
+}
+
+/* The whole of a workload lies on the volume. */
+static bool has_room(const struct advise_layout *l)
+{
+	return l->n_clusters * l->cluster_bytes > 6 * large_bytes(l);
+}
+
 void advise_predict(const struct advise_measured *measured, const struct advise_inferred *inferred,
-		    const struct advise_layout *layouts, uint64_t n_files,
-		    struct advise_prediction *prediction)
+		    const struct advise_fit *fit, const struct advise_layout *layouts,
+		    uint64_t n_files, struct advise_prediction *prediction)
 {
 	*prediction = (struct advise_prediction){ 0 };
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++) {
 		struct advise_row *row = &prediction->rows[i];
-		struct prices prices = price(measured, inferred, i);
+		struct prices prices;
 
 		row->layout = layouts[i];
 		row->slack_bytes = n_files * row->layout.cluster_bytes / 2;
-		if (row->layout.fat_bits != 0 && prices.cluster > 0)
-			predict_row(&prices, row);
+		if (row->layout.fat_bits == 0)
+			continue;
+		prices = price(measured, inferred, i);
+		if (fit->params && has_room(&row->layout))
+			predict_by_model(fit->params, row);
+		else if (prices.cluster > 0)
+			predict_by_prices(&prices, row);
 	}
 }

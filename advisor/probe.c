@@ -40,7 +40,27 @@ bool probe_may_write(struct probe *p, uint64_t len_bytes)
 void probe_begin_step(struct probe *p, const char *name, unsigned percent)
 {
 	p->step_end_ns = probe_now(p) + p->budget->max_ns / 100 * percent;
+	p->step++;
 	p->watch->step(p->watch->ctx, name);
+}
+
+/* ns of a byte in a row of requests of this size; 0 where nothing is known. */
+static double ns_per_byte(const struct advise_samples *samples, uint32_t piece_bytes)
+{
+	size_t i = 0;
+
+	while (i + 1 < ADVISE_N_SIZES && advise_size_bytes(i) < piece_bytes)
+		i++;
+	return advise_median(&samples[i]) / advise_size_bytes(i);
+}
+
+bool probe_affords(struct probe *p, uint64_t len_bytes, uint32_t piece_bytes)
+{
+	double read_ns = ns_per_byte(p->measured->read, p->target->max_bytes);
+	double write_ns = ns_per_byte(p->measured->write, piece_bytes);
+	uint64_t end_ns = min_u64(p->step_end_ns, p->begin_ns + p->budget->max_ns);
+
+	return (double)probe_now(p) + (double)len_bytes * (read_ns + write_ns) <= (double)end_ns;
 }
 
 /* ---- requests ------------------------------------------------------------------------------ */
@@ -59,6 +79,24 @@ enum fat_status probe_read(struct probe *p, uint64_t off, void *buf, size_t len_
 	return status;
 }
 
+/* A record that does not fit into memory is a shorter record. */
+static void record(struct probe *p, uint64_t off, size_t len_bytes, uint64_t ns)
+{
+	struct advise_trace *trace = &p->measured->trace;
+
+	if (trace->n == trace->room) {
+		size_t room = trace->room ? 2 * trace->room : 512;
+		struct advise_request *more = realloc(trace->requests, room * sizeof *more);
+
+		if (!more)
+			return;
+		trace->requests = more;
+		trace->room = room;
+	}
+	trace->requests[trace->n++] =
+		(struct advise_request){ off, ns, (uint32_t)len_bytes, p->step };
+}
+
 enum fat_status probe_write(struct probe *p, uint64_t off, const void *buf,
 				   size_t len_bytes, uint64_t *ns)
 {
@@ -67,6 +105,7 @@ enum fat_status probe_write(struct probe *p, uint64_t off, const void *buf,
 
 	*ns = probe_now(p) - start;
 	p->measured->written_bytes += len_bytes;
+	record(p, off, len_bytes, *ns);
 	return status;
 }
 
@@ -130,5 +169,18 @@ enum fat_status probe_flush(struct probe *p, uint64_t *ns)
 
 	*ns = probe_now(p) - start;
 	probe_keep(&p->measured->flush, *ns);
+	record(p, 0, 0, *ns);
+	return status;
+}
+
+enum fat_status probe_settle(struct probe *p, uint64_t *ns)
+{
+	uint64_t flush_ns;
+	enum fat_status status;
+
+	if (!p->measured->flush_tells)
+		return FAT_OK;
+	status = probe_flush(p, &flush_ns);
+	*ns += flush_ns;
 	return status;
 }

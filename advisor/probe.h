@@ -26,7 +26,7 @@ struct probe {
 	uint64_t step_end_ns; /* of the step that runs */
 	uint32_t n_places;
 	uint64_t rng;
-	bool tell_flush; /* a flush does something here: a write is timed with its flush */
+	uint32_t step;
 };
 
 uint64_t probe_now(struct probe *p);
@@ -40,12 +40,21 @@ bool probe_is_over(struct probe *p);
 /* So much may still be written. */
 bool probe_may_write(struct probe *p, uint64_t len_bytes);
 
+/*
+ * By the speeds seen so far: does it fit into this step to read so much, and then to write it back
+ * in pieces of piece_bytes?
+ */
+bool probe_affords(struct probe *p, uint64_t len_bytes, uint32_t piece_bytes);
+
 /* A request and its time. Writes and flushes are recorded. */
 enum fat_status probe_read(struct probe *p, uint64_t off, void *buf, size_t len_bytes,
 			   uint64_t *ns);
 enum fat_status probe_write(struct probe *p, uint64_t off, const void *buf, size_t len_bytes,
 			    uint64_t *ns);
 enum fat_status probe_flush(struct probe *p, uint64_t *ns);
+
+/* Where a flush tells something: that, its time added to *ns. Otherwise nothing. */
+enum fat_status probe_settle(struct probe *p, uint64_t *ns);
 
 /* Reads a stretch into p->buf. false if it cannot be read: another place, then. */
 bool probe_load(struct probe *p, uint64_t off, size_t len_bytes);
@@ -68,5 +77,7 @@ void probe_keep(struct advise_samples *samples, uint64_t ns);
 void probe_reads(struct probe *p);
 /* Those that write: */
 enum fat_status probe_writes(struct probe *p, const struct advise_layout *layouts);
+/* Single writes into erase blocks here and there. */
+enum fat_status probe_inside(struct probe *p);
 
 #endif

@@ -14,6 +14,7 @@ struct advise_report {
 	const struct advise_facts *facts;
 	const struct advise_measured *measured;
 	const struct advise_inferred *inferred;
+	const struct advise_fit *fit;
 	const struct advise_prediction *prediction;
 	const struct advise_choice *choice;
 };

@@ -43,8 +43,10 @@ static void put_value(FILE *out, const char *key, struct advise_value value)
 
 static void put_mb_s(FILE *out, const struct advise_row *row)
 {
-	static const char *const writers[ADVISE_N_WRITERS] = { "cached", "cluster" };
-	static const char *const workloads[ADVISE_N_WORKLOADS] = { "large", "photos" };
+	static const char *const writers[ADVISE_N_WRITERS] = { "cached", "aged", "sync",
+								"cluster" };
+	static const char *const workloads[ADVISE_N_WORKLOADS] = { "large", "photos", "small",
+								    "log" };
 
 	fputs("\"mb_per_s\": {", out);
 	for (size_t w = 0; w < ADVISE_N_WRITERS; w++) {

@@ -7,7 +7,7 @@
 #include "cli.h"
 #include "report.h"
 
-#define BAR_WIDTH 24
+#define BAR_WIDTH 16
 
 static void print_rate(FILE *out, const char *what, double bytes_per_s)
 {
@@ -73,12 +73,12 @@ static void print_writes(const struct advise_report *r, FILE *out)
 	fputc('\n', out);
 }
 
-static double best_of(const struct advise_prediction *prediction, enum advise_writer writer)
+static double best_score(const struct advise_prediction *prediction)
 {
 	double best = 0;
 
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
-		best = fmax(best, prediction->rows[i].bytes_per_s[writer][ADVISE_LARGE]);
+		best = fmax(best, advise_score(&prediction->rows[i]));
 	return best;
 }
 
@@ -86,38 +86,38 @@ static void print_bar(FILE *out, double part)
 {
 	int n = (int)(part * BAR_WIDTH + 0.5);
 
-	for (int i = 0; i < BAR_WIDTH; i++)
-		fputc(i < n ? '#' : ' ', out);
+	for (int i = 0; i < n; i++)
+		fputc('#', out);
 }
 
 static void print_row(const struct advise_report *r, size_t i, double best, FILE *out)
 {
 	const struct advise_row *row = &r->prediction->rows[i];
-	const double(*speed)[ADVISE_N_WORKLOADS] = row->bytes_per_s;
 	bool chosen = r->choice->verdict == ADVISE_CHOSEN && i == r->choice->row;
-	char size[32], fat[32];
+	char size[32];
 
 	fprintf(out, "%c %8s", chosen ? '>' : ' ',
 		cli_size_text(row->layout.cluster_bytes, size, sizeof size));
-	fprintf(out, " %9.3g %9.3g %9.3g %9.3g  %9s ", speed[ADVISE_CACHED][ADVISE_LARGE] / 1e6,
-		speed[ADVISE_CACHED][ADVISE_PHOTOS] / 1e6,
-		speed[ADVISE_CLUSTER][ADVISE_LARGE] / 1e6,
-		speed[ADVISE_CLUSTER][ADVISE_PHOTOS] / 1e6,
-		cli_size_text(row->layout.fat_bytes, fat, sizeof fat));
-	print_bar(out, best > 0 ? speed[ADVISE_CLUSTER][ADVISE_LARGE] / best : 0);
+	for (size_t w = 0; w < ADVISE_N_WRITERS; w++)
+		fprintf(out, " %8.3g", row->bytes_per_s[w][ADVISE_LARGE] / 1e6);
+	fprintf(out, " %8.3g %8.3g %9s ", row->bytes_per_s[ADVISE_CACHED][ADVISE_PHOTOS] / 1e6,
+		row->bytes_per_s[ADVISE_CLUSTER][ADVISE_PHOTOS] / 1e6,
+		cli_size_text(row->layout.fat_bytes, size, sizeof size));
+	print_bar(out, best > 0 ? advise_score(row) / best : 0);
 	fputc('\n', out);
 }
 
 static void print_table(const struct advise_report *r, FILE *out)
 {
-	double best = best_of(r->prediction, ADVISE_CLUSTER);
+	double best = best_score(r->prediction);
 
-	fprintf(out, "\n  writing, MB/s   page cache         cluster by cluster\n");
-	fprintf(out, "   cluster     large    photos     large    photos        FAT  (cluster by "
-		     "cluster, large)\n");
+	fputs("\n  writing,  a large file                        photos\n"
+	      "  MB/s      page cache:        mounted  cluster\n"
+	      "   cluster    fresh     aged     sync by cluster  cached  cluster       FAT  "
+	      "all in all\n",
+	      out);
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
-		if (r->prediction->rows[i].layout.fat_bits != 0 &&
-		    r->prediction->rows[i].bytes_per_s[ADVISE_CLUSTER][ADVISE_LARGE] > 0)
+		if (advise_score(&r->prediction->rows[i]) > 0)
 			print_row(r, i, best, out);
 }
 

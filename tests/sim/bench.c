@@ -4,9 +4,8 @@
  */
 #include "bench.h"
 
-#include <math.h>
-
-#include "oracle.h"
+#include "advisor/play.h"
+#include "lib/bytes.h"
 
 static bool never(void *ctx)
 {
@@ -18,6 +17,11 @@ static void ignore(void *ctx, const char *name)
 {
 	(void)ctx;
 	(void)name;
+}
+
+void bench_fini(struct bench *b)
+{
+	advise_measured_fini(&b->measured);
 }
 
 bool bench_run(const struct sim_params *params, struct bench *b)
@@ -33,21 +37,33 @@ bool bench_run(const struct sim_params *params, struct bench *b)
 	advise_layouts(&b->facts, 512, 0, b->layouts);
 	status = advise_measure(&target, b->layouts, &budget, &watch, &b->measured);
 	advise_target_close(&target);
-	if (status != FAT_OK)
+	if (status != FAT_OK) {
+		bench_fini(b);
 		return false;
+	}
 	advise_infer(&b->measured, &b->inferred);
-	advise_predict(&b->measured, &b->inferred, b->layouts, 0, &b->prediction);
+	advise_fit_model(&b->measured, &b->inferred, &b->model, &b->fit);
+	advise_predict(&b->measured, &b->inferred, &b->fit, b->layouts, 0, &b->prediction);
 	advise_choose(&b->facts, &b->measured, &b->inferred, &b->prediction, &b->choice);
 	return true;
 }
 
+double bench_true_rate(const struct sim_params *params, const struct advise_layout *layout,
+		       enum advise_writer writer, enum advise_workload workload)
+{
+	uint64_t bytes = min_u64(128u << 20, layout->n_clusters * layout->cluster_bytes / 6);
+
+	return play_on_model(params, layout, writer, workload, bytes);
+}
+
 double bench_true_score(const struct sim_params *params, const struct advise_layout *layout)
 {
-	double sum = 0;
+	struct advise_row row = { 0 };
 
 	for (int w = 0; w < ADVISE_N_WRITERS; w++)
 		for (int k = 0; k < ADVISE_N_WORKLOADS; k++)
-			sum += log(oracle_rate(params, layout, (enum advise_writer)w,
-					       (enum advise_workload)k));
-	return exp(sum / (ADVISE_N_WRITERS * ADVISE_N_WORKLOADS));
+			row.bytes_per_s[w][k] =
+				bench_true_rate(params, layout, (enum advise_writer)w,
+						(enum advise_workload)k);
+	return advise_score(&row);
 }

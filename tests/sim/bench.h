@@ -13,14 +13,21 @@ struct bench {
 	struct advise_layout layouts[ADVISE_N_CLUSTERS];
 	struct advise_measured measured;
 	struct advise_inferred inferred;
+	struct advise_fit fit;
+	struct sim_params model;
 	struct advise_prediction prediction;
 	struct advise_choice choice;
 };
 
-/* With the default budget. false: it could not be measured. */
+/* With the default budget. false: it could not be measured. Freed with bench_fini(). */
 bool bench_run(const struct sim_params *params, struct bench *bench);
+void bench_fini(struct bench *bench);
 
-/* Geometric mean of the oracle's rates over writers and workloads. */
+/* The truth: the whole of a workload, played on the device's own model. */
+double bench_true_rate(const struct sim_params *params, const struct advise_layout *layout,
+		       enum advise_writer writer, enum advise_workload workload);
+
+/* The score that the choice is made by, of true rates. */
 double bench_true_score(const struct sim_params *params, const struct advise_layout *layout);
 
 #endif

@@ -9,13 +9,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "bench.h"
-#include "oracle.h"
 #include "random_device.h"
 
-#define SAMPLE 60
+#define SAMPLE    60
+#define FIRST_ROW 3 /* 4 KiB */
+
+static const char *const writer_names[ADVISE_N_WRITERS] = { "fresh", "aged", "sync", "cluster" };
 
 /* What came out over all devices. */
 struct tally {
@@ -23,6 +26,9 @@ struct tally {
 	unsigned n_block_shown, n_block_right, n_offset_right, n_block_wrong;
 	unsigned n_page_shown, n_page_right, n_page_wrong;
 	unsigned n_over_time, n_over_bytes;
+	unsigned n_model, n_choice_good;
+	unsigned n_rates, n_rates_near; /* predictions, and those within 20 % of the truth */
+	unsigned n_best[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS]; /* best cluster within 5 % */
 };
 
 static unsigned n_devices(void)
@@ -61,6 +67,62 @@ static void tally_inside(const struct sim_params *p, const struct bench *b, stru
 	}
 }
 
+/* Of one writer's workload: is the size said to be best as good as the truly best, but for 5 %? */
+static bool best_is_good(const struct bench *b, const double truth[ADVISE_N_CLUSTERS], int w, int k)
+{
+	size_t said = FIRST_ROW, best = FIRST_ROW;
+
+	for (size_t i = FIRST_ROW; i < ADVISE_N_CLUSTERS; i++) {
+		if (b->prediction.rows[i].bytes_per_s[w][k] >
+		    b->prediction.rows[said].bytes_per_s[w][k])
+			said = i;
+		if (truth[i] > truth[best])
+			best = i;
+	}
+	return truth[said] >= 0.95 * truth[best];
+}
+
+static void tally_writer(const struct sim_params *p, const struct bench *b, int w, int k,
+			 struct tally *t, unsigned *n_far)
+{
+	double truth[ADVISE_N_CLUSTERS] = { 0 };
+
+	for (size_t i = FIRST_ROW; i < ADVISE_N_CLUSTERS; i++) {
+		double said = b->prediction.rows[i].bytes_per_s[w][k];
+
+		truth[i] = bench_true_rate(p, &b->layouts[i], (enum advise_writer)w,
+					   (enum advise_workload)k);
+		t->n_rates++;
+		if (said > 0.8 * truth[i] && said < 1.2 * truth[i])
+			t->n_rates_near++;
+		else
+			++*n_far;
+	}
+	t->n_best[w][k] += best_is_good(b, truth, w, k);
+}
+
+static void tally_prediction(const struct sim_params *p, const struct bench *b, struct tally *t)
+{
+	double best = 0, chosen;
+	unsigned n_far = 0;
+
+	for (size_t i = FIRST_ROW; i < ADVISE_N_CLUSTERS; i++)
+		best = fmax(best, bench_true_score(p, &b->layouts[i]));
+	chosen = bench_true_score(p, &b->layouts[b->choice.row]);
+	t->n_choice_good += chosen >= 0.9 * best;
+	t->n_model += b->fit.params != NULL;
+	for (int w = 0; w < ADVISE_N_WRITERS; w++)
+		for (int k = 0; k < ADVISE_N_WORKLOADS; k++)
+			tally_writer(p, b, w, k, t, &n_far);
+	if (n_far > 16 && getenv("SIM_SHOW"))
+		print_message("# %u: %u of 80 far off; kind %d, page %u, block %u + %u, cache %u%s; "
+			      "model's error %.2f\n",
+			      (unsigned)p->seed, n_far, p->kind, (unsigned)p->page_bytes,
+			      (unsigned)p->block_bytes, (unsigned)p->block_off,
+			      (unsigned)p->cache_bytes, p->cache_lies ? " (lies)" : "",
+			      b->fit.error);
+}
+
 static void tally_device(uint64_t seed, struct bench *b, struct tally *t)
 {
 	struct sim_params params;
@@ -71,8 +133,10 @@ static void tally_device(uint64_t seed, struct bench *b, struct tally *t)
 		return;
 	t->n_measured++;
 	tally_inside(&params, b, t);
+	tally_prediction(&params, b, t);
 	t->n_over_time += b->measured.elapsed_ns > 33000000000u;
 	t->n_over_bytes += b->measured.written_bytes > 70u << 20;
+	bench_fini(b);
 }
 
 static void random_devices(void **state)
@@ -87,6 +151,13 @@ static void random_devices(void **state)
 		      t.n, t.n_block_right, t.n_block_shown, t.n_offset_right, t.n_block_wrong,
 		      t.n_page_right, t.n_page_shown, t.n_page_wrong, t.n_over_time,
 		      t.n_over_bytes);
+	print_message("# model found for %u; choice within 10 %% for %u; rates within 20 %%: %u of %u\n",
+		      t.n_model, t.n_choice_good, t.n_rates_near, t.n_rates);
+	for (int w = 0; w < ADVISE_N_WRITERS; w++)
+		print_message("# best size within 5 %%, %s: large %u, photos %u, small %u, log %u\n",
+			      writer_names[w], t.n_best[w][ADVISE_LARGE],
+			      t.n_best[w][ADVISE_PHOTOS], t.n_best[w][ADVISE_SMALL],
+			      t.n_best[w][ADVISE_LOG]);
 	assert_int_equal(t.n, t.n_measured);
 	assert_true(t.n_block_right * 100 >= t.n_block_shown * 95);
 	assert_true(t.n_offset_right * 100 >= t.n_block_shown * 90);

@@ -215,6 +215,7 @@ static unsigned run_on_small_device(unsigned stop_at)
 	if (!stop_at)
 		assert_true(measured.written_bytes > 4 * MIB);
 	assert_true(is_as_filled(target.dev));
+	advise_measured_fini(&measured);
 	advise_target_close(&target);
 	return stopper.n_calls;
 }
@@ -287,6 +288,7 @@ static enum fat_status run_on_bad_device(bool forgets, struct advise_measured *m
 	wrapped = target;
 	wrapped.dev = &bad.dev;
 	status = advise_measure(&wrapped, layouts, &budget, &watch, measured);
+	advise_measured_fini(measured);
 	advise_target_close(&target);
 	return status;
 }
