@@ -91,22 +91,24 @@ static enum fat_status file_write(struct fat_dev *dev, uint64_t off, const void 
 	return FAT_OK;
 }
 
-/* Counts one successful range command. FAT_ERR_KIND means: not offered, do it by writes. */
+/*
+ * Gives the space back where the medium can (a loop device, thin storage, a file), for that takes no
+ * writes and leaves a sparse image sparse; else zeroes it in place. Counts one successful range
+ * command. FAT_ERR_KIND means: not offered, do it by writes.
+ */
 static enum fat_status zero_range(struct dev_file *file, uint64_t off, uint64_t len_bytes)
 {
 	struct fat_dev *dev = &file->dev;
-	bool done;
+	const int keep = FALLOC_FL_KEEP_SIZE;
+	bool done = fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | keep, (off_t)off,
+			      (off_t)len_bytes) == 0;
 
-	if (file->is_block) {
+	if (!done && file->is_block) {
 		uint64_t range[2] = { off, len_bytes };
 
 		done = ioctl(file->fd, BLKZEROOUT, range) == 0;
-	} else {
-		int keep = FALLOC_FL_KEEP_SIZE;
-
+	} else if (!done) {
 		done = fallocate(file->fd, FALLOC_FL_ZERO_RANGE | keep, (off_t)off,
-				 (off_t)len_bytes) == 0 ||
-		       fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | keep, (off_t)off,
 				 (off_t)len_bytes) == 0;
 	}
 	if (!done)

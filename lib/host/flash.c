@@ -11,7 +11,7 @@
 
 #include "sysfs.h"
 
-#define SSR_BYTES 64u
+#define SSR_BYTES ((size_t)64)
 
 static int hex_value(char c)
 {

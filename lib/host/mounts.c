@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "sysfs.h"
 
@@ -46,14 +45,12 @@ static bool parse_mount(char *line, struct host_mount *mount)
 {
 	char *save = NULL;
 	char *field = strtok_r(line, " \n", &save);
-	unsigned major_no = 0, minor_no = 0;
 
 	for (int i = 0; field && i < 4; i++) {
 		field = strtok_r(NULL, " \n", &save);
-		if (i == 1 && (!field || sscanf(field, "%u:%u", &major_no, &minor_no) != 2))
+		if (i == 1 && (!field || !host_parse_number(field, &mount->number)))
 			return false;
 	}
-	mount->number = makedev(major_no, minor_no);
 	mount->point = field ? unescape(field) : "";
 	while (field && strcmp(field, "-") != 0)
 		field = strtok_r(NULL, " \n", &save);

@@ -97,17 +97,26 @@ enum host_answer host_attr_answer(const char *dir, const char *name)
 	return v ? HOST_YES : HOST_NO;
 }
 
+bool host_parse_number(const char *text, dev_t *number)
+{
+	char *colon, *end;
+	unsigned long major_no = strtoul(text, &colon, 10), minor_no;
+
+	if (!isdigit((unsigned char)text[0]) || colon[0] != ':' ||
+	    !isdigit((unsigned char)colon[1]))
+		return false;
+	minor_no = strtoul(colon + 1, &end, 10);
+	if (*end || major_no > UINT32_MAX || minor_no > UINT32_MAX)
+		return false;
+	*number = makedev((unsigned)major_no, (unsigned)minor_no);
+	return true;
+}
+
 bool host_attr_number(const char *dir, const char *name, dev_t *number)
 {
 	char text[HOST_NAME_BYTES];
-	unsigned major_no, minor_no;
-	char rest;
 
-	if (!host_attr_text(dir, name, text, sizeof text) ||
-	    sscanf(text, "%u:%u%c", &major_no, &minor_no, &rest) != 2)
-		return false;
-	*number = makedev(major_no, minor_no);
-	return true;
+	return host_attr_text(dir, name, text, sizeof text) && host_parse_number(text, number);
 }
 
 bool host_link_name(const char *dir, const char *name, char *text, size_t text_bytes)

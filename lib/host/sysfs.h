@@ -26,7 +26,10 @@ bool host_attr_u64(const char *dir, const char *name, uint64_t *value);
 /* As "0" and "1" say. */
 enum host_answer host_attr_answer(const char *dir, const char *name);
 
-/* "8:17" there. */
+/* "8:17" as a device number. false: that it is not. */
+bool host_parse_number(const char *text, dev_t *number);
+
+/* The same of an attribute. */
 bool host_attr_number(const char *dir, const char *name, dev_t *number);
 
 /* The last part of the path that the link dir/name (name "": dir itself) leads to. */
