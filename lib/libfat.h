@@ -878,6 +878,40 @@ enum fat_status fat_txn_commit(struct fat_dev *txn, struct fat_dev *undo, enum f
 /* Forgets all edits. */
 void fat_txn_rollback(struct fat_dev *txn);
 
+/* ---- stable: labels ------------------------------------------------------------------------ */
+
+#define FAT_LABEL_TEXT_BYTES (3 * FAT_SHORT_BYTES + 1) /* UTF-8 with its end */
+
+/* What no label may be. X(name, words): what the sentence "labels ..." goes on with. [COMPAT 5] */
+#define FAT_LABEL_FLAWS(X)                                                                        \
+	X(OK, "")                                                                                 \
+	X(BLANK, "can't be empty or white space only")                                            \
+	X(UTF8, "must be valid UTF-8")                                                            \
+	X(LONG, "can be no longer than 11 characters")                                            \
+	X(CONTROL, "with characters below 0x20 are not allowed")                                  \
+	X(RESERVED, "with characters *?.,;:/\\|+=<>[]\" are not allowed")                         \
+	X(LEADING_BLANK, "can't start with a space character")                                    \
+	X(CODEPAGE, "can't hold characters that the code page lacks")
+
+enum fat_label_flaw {
+#define FAT_LABEL_FLAW_ENUM(name, words) FAT_LABEL_##name,
+	FAT_LABEL_FLAWS(FAT_LABEL_FLAW_ENUM)
+#undef FAT_LABEL_FLAW_ENUM
+};
+
+/* Text (UTF-8) to a label's bytes, as in the boot sector: a first E5h is itself. Pure. */
+enum fat_label_flaw fat_label_encode(const char *text, const struct fat_codepage *codepage,
+				     uint8_t label[FAT_SHORT_BYTES]);
+/* A label's bytes to text, without the blanks at its end. Pure. */
+void fat_label_decode(const uint8_t label[FAT_SHORT_BYTES], const struct fat_codepage *codepage,
+		      char text[FAT_LABEL_TEXT_BYTES]);
+const char *fat_label_flaw_text(enum fat_label_flaw flaw);
+/* "NO NAME", or all blank: the way to say that there is none. */
+bool fat_label_is_none(const uint8_t label[FAT_SHORT_BYTES]);
+void fat_label_set_none(uint8_t label[FAT_SHORT_BYTES]);
+/* Small letters work badly on some systems. */
+bool fat_label_has_lower(const uint8_t label[FAT_SHORT_BYTES], const struct fat_codepage *codepage);
+
 /* ---- experimental: short aliases ----------------------------------------------------------- */
 
 struct fat_alias {

@@ -72,6 +72,12 @@ void cli_device_error(const struct cli_program *program, const char *path,
  */
 void cli_put_text(FILE *out, const char *text);
 
+/* Length of the valid UTF-8 sequence at s, its code point in *c; 0 if there is none. */
+size_t cli_decode_utf8(const char *s, uint32_t *c);
+
+/* Text with its quotes; bytes that are no UTF-8 become U+FFFD. */
+void cli_put_json_string(FILE *out, const char *text);
+
 /*
  * Numbers: the whole string, decimal, or hexadecimal with 0x; base 16 takes hexadecimal with or
  * without 0x. false if it is none, or not in min..max.
@@ -86,6 +92,21 @@ void cli_print_stats(FILE *out, struct fat_dev *dev);
 
 /* Bytes for people: "4.0 MiB", into buf. */
 const char *cli_size_text(uint64_t bytes, char *buf, size_t buf_bytes);
+
+/* What time it is for what is written. */
+struct cli_clock {
+	int64_t seconds;    /* since 1970 */
+	uint32_t volume_id; /* one that was not there before; given with the time if that was */
+	bool is_fixed;      /* the time was given: times are UTC, none is later; else local time */
+};
+
+/* The clock's time, or SOURCE_DATE_EPOCH. false after a line on stderr: that is no number. */
+bool cli_clock_read(const struct cli_program *program, struct cli_clock *clock);
+void cli_clock_fix(struct cli_clock *clock, int64_t seconds, uint32_t volume_id);
+
+/* A time as FAT keeps it; before 1980 and after 2107 the nearest that it can. */
+void cli_clock_datetime(const struct cli_clock *clock, int64_t seconds, uint32_t nanoseconds,
+			struct fat_datetime *at);
 
 /* Flushes stdout; a failure (disk full, closed pipe) is reported and makes status fail_status. */
 int cli_close_stdout(const struct cli_program *program, int status, int fail_status);

@@ -33,8 +33,7 @@ static size_t announced_length(uint8_t lead)
 	return lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
 
-/* Length of the valid UTF-8 sequence at s, its code point in *c; 0 if there is none. */
-static size_t decode_utf8(const char *s, uint32_t *c)
+size_t cli_decode_utf8(const char *s, uint32_t *c)
 {
 	uint8_t lead = (uint8_t)s[0];
 	size_t length = announced_length(lead);
@@ -56,7 +55,7 @@ void cli_put_text(FILE *out, const char *text)
 {
 	while (*text) {
 		uint32_t c = 0;
-		size_t length = decode_utf8(text, &c);
+		size_t length = cli_decode_utf8(text, &c);
 
 		if (length == 0)
 			fprintf(out, "\\x%02X", (unsigned)(uint8_t)*text++);
