@@ -742,6 +742,65 @@ const char *fat_layout_reason_text(enum fat_layout_reason reason);
 /* One sentence without a full stop; "" for FAT_LAYOUT_OK. */
 const char *fat_layout_problem_text(enum fat_layout_problem problem);
 
+/* ---- stable: writing a planned volume ------------------------------------------------------ */
+
+/* Consecutive clusters of a chain, or bad ones: what the FATs of a new volume hold. */
+struct fat_run {
+	uint32_t first_clus, n_clus;
+	uint32_t next; /* the last one's entry: where the chain goes on, or an end mark */
+	bool is_bad;   /* all of them are bad, and next means nothing */
+};
+
+/* What a volume has besides its layout. All zero is a volume without a label, dated 1980-00-00. */
+struct fat_format_options {
+	uint32_t volume_id;
+	bool has_label;
+	uint8_t label[11];	/* as it stands on the disk: the volume's code page, padded */
+	uint16_t date_dos;	/* of the label's entry */
+	uint16_t time_dos;
+	const uint8_t *message; /* the boot code's, without an end mark; NULL: ours */
+	size_t message_bytes;	/* at most fat_boot_message_max() */
+	bool has_table;		/* a partition table in the boot sector, one entry for the volume */
+	uint32_t disk_id;	/* has_table: its signature */
+	const struct fat_run *runs; /* ascending, apart from each other; the caller's. If FAT32's root
+				     * directory is in none, it is the one cluster root_clus. */
+	size_t n_runs;
+	uint32_t next_clus;	/* FSInfo's hint; 0: the usual one */
+};
+
+/* The boot sector of a planned volume. Pure. */
+void fat_format_boot(const struct fat_layout *layout, const struct fat_format_options *options,
+		     uint8_t sector[FAT_BOOT_BYTES]);
+
+/* Bytes of a boot message that fit behind the code. */
+size_t fat_boot_message_max(enum fat_type type, bool has_table);
+
+/*
+ * Puts the boot code (real mode, 29 bytes: prints a message, waits for a key, boots the next
+ * device) and its message into a boot sector. message NULL: our words. Pure.
+ */
+void fat_boot_code_put(enum fat_type type, const uint8_t *message, size_t message_bytes,
+		       uint8_t sector[FAT_BOOT_BYTES]);
+
+/*
+ * Writes everything but the boot sector, in this order: signatures of what was there wiped, flush;
+ * FATs, root directory, FSInfo, backup. dev begins where the volume does. From its first flush on,
+ * until fat_format_finish() is through, dev holds no file system. Nothing outside the volume is
+ * touched, nor clusters that are in no run. Memory: 64 KiB. FAT_ERR_ARGUMENT: dev is too small, or
+ * runs are not as they should be; nothing was written then. Else the device's errors, or
+ * FAT_ERR_MEMORY.
+ */
+enum fat_status fat_format_begin(struct fat_dev *dev, const struct fat_layout *layout,
+				 const struct fat_format_options *options);
+
+/* Flushes, writes the boot sector, flushes: now it is a volume. */
+enum fat_status fat_format_finish(struct fat_dev *dev, const struct fat_layout *layout,
+				  const struct fat_format_options *options);
+
+/* Both. */
+enum fat_status fat_format(struct fat_dev *dev, const struct fat_layout *layout,
+			   const struct fat_format_options *options);
+
 /* ---- experimental: undo -------------------------------------------------------------------- */
 
 /*
