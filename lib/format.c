@@ -18,7 +18,6 @@
 #define TABLE_OFF	440u
 #define JUMP_TARGET_16	0x3Cu
 #define JUMP_TARGET_32	0x58u
-#define LABEL_ATTRIBUTE 0x08u
 
 static const uint8_t no_label[11] = { 'N', 'O', ' ', 'N', 'A', 'M', 'E', ' ', ' ', ' ', ' ' };
 
@@ -184,17 +183,23 @@ static enum fat_status write_sector(struct fat_dev *dev, const struct fat_geomet
 	return status;
 }
 
-/* The boot sector is written even where a hole would do: it is what must be gone first. */
+/* A hole would do for zeros, except for the boot sector: it must be gone before anything else is. */
 static enum fat_status wipe(struct fat_dev *dev, const struct fat_geometry *geometry)
 {
-	uint64_t metadata_bytes = fat_geometry_data_off(geometry);
-	enum fat_status status;
+	static const uint8_t nothing[FAT_BOOT_BYTES];
+	uint64_t start_off = geometry->sector_bytes;
+	uint64_t data_off = fat_geometry_data_off(geometry);
+	uint64_t signatures_end = min_u64(data_off, SIGNATURE_BYTES);
+	enum fat_status status = write_sector(dev, geometry, 0, nothing);
 
-	status = fat_dev_zero(dev, 0, min_u64(metadata_bytes, SIGNATURE_BYTES));
 	if (status == FAT_OK)
 		status = fat_dev_flush(dev);
-	if (status == FAT_OK && metadata_bytes > SIGNATURE_BYTES)
-		status = fat_dev_zero(dev, SIGNATURE_BYTES, metadata_bytes - SIGNATURE_BYTES);
+	if (status == FAT_OK)
+		status = fat_dev_zero(dev, start_off, signatures_end - start_off);
+	if (status == FAT_OK)
+		status = fat_dev_flush(dev);
+	if (status == FAT_OK)
+		status = fat_dev_zero(dev, signatures_end, data_off - signatures_end);
 	if (status == FAT_OK && geometry->type == FAT_TYPE_32)
 		status = fat_dev_zero(dev, fat_geometry_cluster_off(geometry, geometry->root_clus),
 				      geometry->cluster_bytes);
@@ -231,18 +236,21 @@ static enum fat_status write_label(struct fat_dev *dev, const struct fat_geometr
 				    fat_geometry_cluster_off(geometry, geometry->root_clus) :
 				    fat_geometry_root_off(geometry);
 	uint8_t sector[FAT_BOOT_BYTES] = { 0 };
+	struct fat_dirent entry = {
+		.attr = FAT_ATTR_VOLUME,
+		.create_time = options->time_dos,
+		.create_date = options->date_dos,
+		.access_date = options->date_dos,
+		.write_time = options->time_dos,
+		.write_date = options->date_dos,
+	};
 
 	if (!options->has_label)
 		return FAT_OK;
-	memcpy(sector, options->label, sizeof options->label);
-	if (sector[0] == 0xE5) /* would mark a deleted entry */
-		sector[0] = 0x05;
-	sector[11] = LABEL_ATTRIBUTE;
-	put_le16(sector + 14, options->time_dos);
-	put_le16(sector + 16, options->date_dos);
-	put_le16(sector + 18, options->date_dos);
-	put_le16(sector + 22, options->time_dos);
-	put_le16(sector + 24, options->date_dos);
+	memcpy(entry.name, options->label, sizeof entry.name);
+	if (entry.name[0] == FAT_SLOT_DELETED_MARK)
+		entry.name[0] = 0x05;
+	fat_dirent_encode(&entry, geometry->type, sector);
 	return write_sector(dev, geometry, (uint32_t)(root_off / geometry->sector_bytes), sector);
 }
 

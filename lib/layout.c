@@ -438,6 +438,8 @@ static enum fat_status plan_clusters(struct draft *draft)
 			draft->layout->better_start_off = draft->ask->start_off + draft->far_bytes;
 			return refuse(draft, FAT_LAYOUT_ALIGN_FAR);
 		}
+		if (draft->ask->type == 32 && draft->ask->reserved_sec >= draft->geometry->total_sec)
+			return refuse(draft, FAT_LAYOUT_TOO_FEW); /* as dosfstools says it */
 		return refuse(draft, draft->ask->cluster_sec ? FAT_LAYOUT_NO_FIT_CLUSTER :
 							       FAT_LAYOUT_NO_FIT);
 	}

@@ -783,12 +783,12 @@ void fat_boot_code_put(enum fat_type type, const uint8_t *message, size_t messag
 		       uint8_t sector[FAT_BOOT_BYTES]);
 
 /*
- * Writes everything but the boot sector, in this order: signatures of what was there wiped, flush;
- * FATs, root directory, FSInfo, backup. dev begins where the volume does. From its first flush on,
- * until fat_format_finish() is through, dev holds no file system. Nothing outside the volume is
- * touched, nor clusters that are in no run. Memory: 64 KiB. FAT_ERR_ARGUMENT: dev is too small, or
- * runs are not as they should be; nothing was written then. Else the device's errors, or
- * FAT_ERR_MEMORY.
+ * Writes everything but the boot sector, in this order: the old boot sector wiped, flush; signatures
+ * of what was there wiped, flush; FATs, root directory, FSInfo, backup. dev begins where the volume
+ * does. From its first flush on, until fat_format_finish() is through, dev holds no file system.
+ * Nothing outside the volume is touched, nor clusters that are in no run. Memory: 64 KiB.
+ * FAT_ERR_ARGUMENT: dev is too small, or runs are not as they should be; nothing was written then.
+ * Else the device's errors, or FAT_ERR_MEMORY.
  */
 enum fat_status fat_format_begin(struct fat_dev *dev, const struct fat_layout *layout,
 				 const struct fat_format_options *options);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mkfs: what the files of this tool share.
+ *
+ * options.c reads the command line into struct mkfs_options; target.c opens the target and finds
+ * out what there is to know of it; mkfs.c goes from there: plan, preview, apply. report.c speaks.
+ */
+#ifndef FATWISE_MKFS_H
+#define FATWISE_MKFS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "cli.h"
+#include "libfat.h"
+
+enum mkfs_exit { MKFS_DONE = 0, MKFS_FAILED = 1 };
+
+enum mkfs_table { MKFS_TABLE_NO, MKFS_TABLE_YES };
+
+struct mkfs_options {
+	const char *path;
+	bool has_blocks;
+	uint64_t n_blocks; /* of 1 KiB */
+	uint64_t offset_sec;
+	bool create;
+	bool ignore_checks;
+	bool no_align;	     /* -a */
+	bool has_geometry;   /* -g */
+	bool has_hidden;     /* -h */
+	struct fat_layout_request ask; /* what the options say of the layout; target.c adds the rest */
+	bool has_volume_id;
+	uint32_t volume_id;
+	const char *label; /* as given; NULL: none */
+	unsigned codepage;
+	const char *message_path; /* -m; "-" is standard input */
+	enum mkfs_table table;
+	bool invariant;
+	unsigned verbosity;
+	bool quiet;
+	bool stats;
+};
+
+extern const struct cli_program mkfs_program;
+
+/*
+ * Reads the command line. true: go on with *options. false: all is said, and *exit_status is to be
+ * returned.
+ */
+bool mkfs_options_read(int argc, char **argv, struct mkfs_options *options, int *exit_status);
+
+/* The open target, and what was found out about it. */
+struct mkfs_target {
+	struct fat_dev *dev;	/* begins where the volume does */
+	bool is_created;	/* by us: to be removed when something fails */
+	uint64_t size_bytes;	/* of the whole target */
+	uint64_t volume_bytes;	/* room for the volume */
+	uint32_t block_bytes;	/* the smallest sector that it takes; 1: any */
+};
+
+/* Opens or creates, checks, and completes options->ask. false: the reason was told. */
+bool mkfs_target_open(struct mkfs_options *options, struct mkfs_target *target);
+
+/* Closes; removes what was created if the work failed. */
+void mkfs_target_close(const struct mkfs_options *options, struct mkfs_target *target, bool failed);
+
+/* Time and serial number: the clock, SOURCE_DATE_EPOCH or --invariant. false: told why. */
+struct mkfs_moment {
+	uint32_t volume_id;
+	uint16_t date_dos, time_dos;
+};
+bool mkfs_moment_find(const struct mkfs_options *options, struct mkfs_moment *moment);
+
+/* A label as it stands on the disk. *has_label is false for "NO NAME" and blanks. false: told why. */
+bool mkfs_label_encode(const char *text, unsigned codepage, uint8_t label[11], bool *has_label);
+
+/* The boot message of a file: CR LF, no tabs, cut to max_bytes. false: there is none, and it was told. */
+bool mkfs_message_read(const char *path, size_t max_bytes, uint8_t *message, size_t *n_bytes);
+
+/* What cannot be right, or could surprise, in a plan that can be made. One line each on stderr. */
+void mkfs_report_warnings(const struct mkfs_options *options, const struct fat_layout *layout);
+
+/* -v: every number; and the line that sums up. */
+void mkfs_report_volume(const struct mkfs_options *options, const struct fat_layout *layout,
+			const struct fat_format_options *format, FILE *out);
+
+/* Why there is no plan, and what to do. */
+void mkfs_report_problem(const struct mkfs_options *options, const struct fat_layout *layout);
+
+/* The whole program. */
+int mkfs_main(int argc, char **argv);
+
+#endif
