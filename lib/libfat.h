@@ -585,6 +585,112 @@ size_t fat_long_split(const uint16_t *units, size_t n_units, const uint8_t name[
 bool fat_short_alias(const uint16_t *units, size_t n_units, uint32_t tail,
 		     const struct fat_codepage *page, uint8_t name[FAT_SHORT_BYTES]);
 
+/* ---- stable: the FATs as one table --------------------------------------------------------- */
+
+/* Entries first_clus to last_clus come from `copy`. */
+struct fat_table_range {
+	uint32_t first_clus, last_clus;
+	uint32_t copy;
+};
+
+/* Read only from outside. */
+struct fat_table {
+	struct fat_dev *dev;
+	const struct fat_geometry *geometry;
+	uint32_t copy; /* where entries come from that are in none of the ranges */
+	const struct fat_table_range *ranges;
+	size_t n_ranges;
+	uint8_t **window;
+	size_t window_bytes, n_windows, n_loaded, max_loaded, hand;
+};
+
+/*
+ * The table of a volume; entries come from the active copy. Keeps windows of the FAT up to about
+ * budget_bytes. dev and geometry must outlive it. FAT_ERR_MEMORY.
+ */
+enum fat_status fat_table_init(struct fat_table *table, struct fat_dev *dev,
+			       const struct fat_geometry *geometry, size_t budget_bytes);
+void fat_table_fini(struct fat_table *table);
+
+/* Lets go of all windows: after writes to the FATs that did not go through the table. */
+void fat_table_forget(struct fat_table *table);
+
+/*
+ * From now on entries come from `copy`, but those in the ranges (ascending, without overlap; they
+ * stay the caller's) from theirs.
+ */
+void fat_table_set_source(struct fat_table *table, uint32_t copy,
+			  const struct fat_table_range *ranges, size_t n_ranges);
+
+/* Which copy entry clus comes from. O(log n_ranges). */
+uint32_t fat_table_copy_of(const struct fat_table *table, uint32_t clus);
+
+/* clus 0 to the last cluster. A read of a window now and then, else O(1). */
+enum fat_status fat_table_get(struct fat_table *table, uint32_t clus, uint32_t *value);
+
+/* Sets an entry in the one copy that it comes from. The other copies are the caller's business. */
+enum fat_status fat_table_set(struct fat_table *table, uint32_t clus, uint32_t value);
+enum fat_status fat_table_set_in_copy(struct fat_table *table, uint32_t copy, uint32_t clus,
+				      uint32_t value);
+
+/* Any status but FAT_OK ends the scan and becomes its result. */
+struct fat_table_visitor {
+	void *context;
+	/* n entries from first_clus on (0 to begin with); values NULL: they are all 0. */
+	enum fat_status (*entries)(void *context, uint32_t first_clus, uint32_t n,
+				   const uint32_t *values);
+	/* Entries differ between table->copy and another one (reserved bits do not count). */
+	enum fat_status (*differ)(void *context, uint32_t copy, uint32_t first_clus,
+				  uint32_t last_clus);
+};
+
+/*
+ * All entries in their order. Reads the copies in step, each once, and compares them if the visitor
+ * wants to know and the volume is mirrored; 400 KiB of memory.
+ */
+enum fat_status fat_table_scan(struct fat_table *table, const struct fat_table_visitor *visitor);
+
+/* ---- stable: directories and volumes ------------------------------------------------------- */
+
+/* A directory being read. off, buf, len_bytes: the piece read last; the rest is dir.c's. */
+struct fat_dir {
+	uint64_t off;
+	uint8_t *buf;
+	size_t len_bytes; /* 0: the end */
+	struct fat_table *table;
+	uint32_t next_clus;
+	uint32_t n_left;
+	uint32_t limit_clus; /* set it after open to read no more clusters than this; 0: all */
+	size_t room_bytes;
+	bool is_fixed_root;
+};
+
+/* start_clus 0: the root directory of FAT12/16. */
+enum fat_status fat_dir_open(struct fat_dir *dir, struct fat_table *table, uint32_t start_clus);
+void fat_dir_close(struct fat_dir *dir);
+
+/*
+ * Reads the next piece: a run of neighbouring clusters, up to 128 KiB or one cluster. Ends where the
+ * chain ends or runs into something that is no cluster in use.
+ */
+enum fat_status fat_dir_read(struct fat_dir *dir);
+
+struct fat_volume {
+	struct fat_dev *dev;
+	uint8_t sector[FAT_BOOT_BYTES]; /* the boot sector's first 512 bytes */
+	struct fat_boot boot;
+	struct fat_geometry geometry;
+	struct fat_table table;
+};
+
+/*
+ * Opens the volume that starts at byte 0 of dev. The volume must not move in memory afterwards.
+ * FAT_ERR_FORMAT: there is none. dev stays the caller's.
+ */
+enum fat_status fat_volume_open(struct fat_volume *volume, struct fat_dev *dev,
+				size_t budget_bytes);
+void fat_volume_close(struct fat_volume *volume);
+
 /* ---- stable: planning a volume ------------------------------------------------------------- */
 
 /*
