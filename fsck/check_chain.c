@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check_chain: follows one chain.
+ *
+ * The invariant behind it: on a sound volume each cluster in use is referred to exactly once. Claiming
+ * sets a bit a cluster, so a second claim shows itself, and no walk is longer than the volume.
+ */
+#include "fsck.h"
+
+/* Whether clus is one of the n clusters of the chain from start on. */
+static enum fat_status is_own(struct fsck *fsck, uint32_t start, uint32_t n, uint32_t clus, bool *own)
+{
+	enum fat_status status = FAT_OK;
+
+	*own = false;
+	for (uint32_t c = start; n > 0 && status == FAT_OK; n--) {
+		if (c == clus) {
+			*own = true;
+			break;
+		}
+		status = fat_table_get(&fsck->table, c, &c);
+	}
+	return status;
+}
+
+static enum fat_status claim(struct fsck *fsck, uint32_t start, struct walk *walk)
+{
+	enum fat_status status = FAT_OK;
+	bool own;
+
+	switch (fat_bitmap_set(&fsck->reached, walk->stop)) {
+	case FAT_BIT_NEW:
+		return FAT_OK;
+	case FAT_BIT_NO_MEMORY:
+		return FAT_ERR_MEMORY;
+	case FAT_BIT_OLD:
+		break;
+	}
+	status = is_own(fsck, start, walk->n, walk->stop, &own);
+	walk->end = own ? WALK_LOOP : WALK_SHARED;
+	return status;
+}
+
+/* One walk for both: claiming, or only looking at most max clusters far. */
+static enum fat_status follow(struct fsck *fsck, uint32_t start, uint32_t need, uint32_t max,
+			      bool claims, struct walk *walk)
+{
+	enum fat_type type = fsck->geometry.type;
+	uint32_t last_clus = fat_geometry_last_clus(&fsck->geometry);
+	enum fat_status status = FAT_OK;
+
+	*walk = (struct walk){ .stop = start, .end = WALK_END };
+	while (walk->n < max && status == FAT_OK) {
+		uint32_t value;
+
+		if (walk->stop < FAT_FIRST_CLUS || walk->stop > last_clus) {
+			walk->end = WALK_RANGE;
+			break;
+		}
+		status = fat_table_get(&fsck->table, walk->stop, &value);
+		if (status != FAT_OK)
+			break;
+		if (value == 0 || value == fat_entry_bad(type)) {
+			walk->end = value == 0 ? WALK_FREE : WALK_BAD;
+			break;
+		}
+		if (claims)
+			status = claim(fsck, start, walk);
+		if (walk->end != WALK_END)
+			break;
+		walk->last = walk->stop;
+		if (++walk->n == need)
+			walk->nth = walk->last;
+		walk->stop = value;
+		if (value >= fat_entry_end_min(type))
+			break;
+	}
+	return status;
+}
+
+enum fat_status chain_claim(struct fsck *fsck, uint32_t start, uint32_t need, struct walk *walk)
+{
+	return follow(fsck, start, need, UINT32_MAX, true, walk);
+}
+
+enum fat_status chain_peek(struct fsck *fsck, uint32_t start, uint32_t max, struct walk *walk)
+{
+	return follow(fsck, start, 0, max, false, walk);
+}

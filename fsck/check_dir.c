@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check_dir: the slots of one directory in their order.
+ *
+ * Knows what may follow what: dots first, long-name slots before their entry, nothing behind the end
+ * mark. Tells entries from garbage 16 slots at a time, for damage comes in sectors. What an entry says
+ * is check_entry.c's business.
+ *
+ * Every case of a slot:
+ *   0 first      the end; slots in use behind it are either hidden files (one of them leads to a
+ *                chain that is just as long as it says) or remains
+ *   E5h first    deleted
+ *   long         waits for its entry
+ *   label        one, in the root; or a file whose attributes are wrong
+ *   . and ..     first and second, in all directories but the root
+ *   other        an entry
+ */
+#include "check_dir.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void dir_fault(struct dir_check *check, enum fault_id id, uint64_t off, uint64_t a, uint64_t b)
+{
+	const struct dir_node *node = fat_vec_at(&check->fsck->dirs, check->dir);
+	struct fault fault = {
+		.id = id,
+		.dir = check->dir,
+		.entry_off = off,
+		.start = node->start,
+		.is_dir = true,
+		.a = a,
+		.b = b,
+		.path = dir_path(check->fsck, check->dir),
+	};
+
+	fsck_fault(check->fsck, &fault);
+}
+
+/* Long-name slots that no entry followed. */
+static void drop_pending(struct dir_check *check)
+{
+	for (uint32_t i = 0; i < check->n_pend; i++)
+		dir_fault(check, F_LONG_ORPHAN, check->pend_off[i], check->pend_off[i], 0);
+	check->n_pend = 0;
+}
+
+static void take_long(struct dir_check *check, const uint8_t *slot, uint64_t off)
+{
+	if (check->n_pend > 0 && (slot[0] & FAT_LONG_LAST || check->n_pend == FAT_LONG_SLOTS))
+		drop_pending(check);
+	memcpy(check->pend[check->n_pend], slot, FAT_SLOT_BYTES);
+	check->pend_off[check->n_pend++] = off;
+}
+
+/* Is one of the slots behind the end mark a file that nothing else leads to? */
+static enum fat_status is_hidden_part(struct dir_check *check, uint64_t from_off, bool *hidden)
+{
+	const struct dir_node *node = fat_vec_at(&check->fsck->dirs, check->dir);
+	struct fat_dir dir;
+	enum fat_status status = fat_dir_open(&dir, &check->fsck->table, node->start);
+	bool behind = false;
+
+	*hidden = false;
+	dir.limit_clus = node->n_clus;
+	while (status == FAT_OK && !*hidden) {
+		status = fat_dir_read(&dir);
+		if (status != FAT_OK || dir.len_bytes == 0)
+			break;
+		for (size_t at = 0; at < dir.len_bytes && !*hidden; at += FAT_SLOT_BYTES) {
+			behind = behind || dir.off + at == from_off;
+			*hidden = behind && slot_is_proven(check->fsck, dir.buf + at);
+		}
+	}
+	fat_dir_close(&dir);
+	return status;
+}
+
+static enum fat_status slot_behind_end(struct dir_check *check, uint64_t off)
+{
+	bool hidden;
+	enum fat_status status = is_hidden_part(check, off, &hidden);
+
+	if (status != FAT_OK)
+		return status;
+	check->end_ignored = hidden;
+	check->stop = !hidden;
+	dir_fault(check, hidden ? F_END_EARLY : F_END_STALE, check->end_off, check->end_off, off);
+	return FAT_OK;
+}
+
+static void check_dot_fields(struct dir_check *check, const struct fat_dirent *dirent, uint64_t off)
+{
+	if (!(dirent->attr & FAT_ATTR_DIRECTORY) || dirent->attr & FAT_ATTR_VOLUME)
+		dir_fault(check, F_DOT_ATTR, off, 0, 0);
+	if (dirent->size_bytes)
+		dir_fault(check, F_DOT_SIZE, off, 0, 0);
+}
+
+static void check_dot(struct dir_check *check, const uint8_t *slot, uint64_t off)
+{
+	const struct dir_node *node = fat_vec_at(&check->fsck->dirs, check->dir);
+	struct fat_dirent dirent;
+
+	drop_pending(check);
+	if (check->is_root || check->slot != 0) {
+		dir_fault(check, F_DOT_PLACE, off, 0, 0);
+		return;
+	}
+	check->has_dot = true;
+	fat_dirent_decode(slot, check->fsck->geometry.type, &dirent);
+	check_dot_fields(check, &dirent, off);
+	if (dirent.start_clus != node->start)
+		dir_fault(check, F_DOT_START, off, dirent.start_clus, node->start);
+}
+
+static void check_dotdot(struct dir_check *check, const uint8_t *slot, uint64_t off)
+{
+	const struct dir_node *node = fat_vec_at(&check->fsck->dirs, check->dir);
+	const struct dir_node *parent = fat_vec_at(&check->fsck->dirs, node->parent);
+	uint32_t expected = node->parent == 0 ? 0 : parent->start;
+	struct fat_dirent dirent;
+
+	drop_pending(check);
+	if (check->is_root || check->slot != 1) {
+		dir_fault(check, F_DOT_PLACE, off, 0, 0);
+		return;
+	}
+	check->has_dotdot = true;
+	fat_dirent_decode(slot, check->fsck->geometry.type, &dirent);
+	check_dot_fields(check, &dirent, off);
+	if (dirent.start_clus == expected)
+		return;
+	if (expected == 0 && check->fsck->geometry.type == FAT_TYPE_32 &&
+	    dirent.start_clus == check->fsck->geometry.root_clus)
+		dir_fault(check, F_DOTDOT_ROOT, off, dirent.start_clus, 0);
+	else
+		dir_fault(check, F_DOTDOT_START, off, dirent.start_clus, expected);
+}
+
+static void label_text(struct dir_check *check, const uint8_t *name, uint64_t off)
+{
+	char text[64];
+	struct fault fault = { .id = F_LABEL_CHARS, .dir = check->dir, .entry_off = off };
+
+	fat_short_to_utf8(name, 0, &check->fsck->options->page, text, sizeof text);
+	fault.text = strdup(text);
+	fsck_fault(check->fsck, &fault);
+}
+
+static bool label_is_valid(const uint8_t *name)
+{
+	uint8_t copy[FAT_SHORT_BYTES];
+
+	/* A blank may stand anywhere but first; dots are no separator in a label. */
+	memcpy(copy, name, sizeof copy);
+	return !(fat_short_check(copy) & (FAT_SHORT_CONTROL | FAT_SHORT_RESERVED));
+}
+
+static enum fat_status check_label(struct dir_check *check, uint8_t *slot, uint64_t off)
+{
+	struct fsck *fsck = check->fsck;
+	struct fat_dirent dirent;
+
+	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
+	if (dirent.start_clus && slot_is_proven(fsck, slot)) {
+		dir_fault(check, F_LABEL_IS_FILE, off, 0, 0);
+		slot[11] &= (uint8_t)~FAT_ATTR_VOLUME;
+		return check_entry(check, slot, off);
+	}
+	drop_pending(check);
+	if (!check->is_root || fsck->label.found) {
+		dir_fault(check, check->is_root ? F_LABEL_SECOND : F_LABEL_STRAY, off, 0, 0);
+		return FAT_OK;
+	}
+	fsck->count.files++;
+	fsck->label.found = true;
+	fsck->label.entry_off = off;
+	memcpy(fsck->label.name, dirent.name, sizeof dirent.name);
+	if (dirent.start_clus || dirent.size_bytes || dirent.attr & FAT_ATTR_DIRECTORY)
+		dir_fault(check, F_LABEL_FIELDS, off, 0, 0);
+	if (!label_is_valid(dirent.name))
+		label_text(check, dirent.name, off);
+	return FAT_OK;
+}
+
+static enum fat_status check_slot(struct dir_check *check, uint8_t *slot, uint64_t off)
+{
+	enum fat_slot_kind kind = fat_slot_classify(slot);
+
+	switch (kind) {
+	case FAT_SLOT_END:
+	case FAT_SLOT_DELETED:
+		drop_pending(check);
+		return FAT_OK;
+	case FAT_SLOT_LONG:
+		take_long(check, slot, off);
+		return FAT_OK;
+	case FAT_SLOT_LABEL:
+		return check_label(check, slot, off);
+	case FAT_SLOT_DOT:
+		check_dot(check, slot, off);
+		return FAT_OK;
+	case FAT_SLOT_DOTDOT:
+		check_dotdot(check, slot, off);
+		return FAT_OK;
+	case FAT_SLOT_FILE:
+	case FAT_SLOT_DIRECTORY:
+		break;
+	}
+	return check_entry(check, slot, off);
+}
+
+/* One slot of a unit; garbage: only what proves itself is an entry. */
+static enum fat_status next_slot(struct dir_check *check, uint8_t *slot, uint64_t off, bool garbage)
+{
+	enum fat_status status = FAT_OK;
+
+	if (slot[0] == 0 && !check->ended) {
+		check->ended = true;
+		check->end_off = off;
+	}
+	if (slot[0] != 0 && slot[0] != FAT_SLOT_DELETED_MARK) {
+		if (check->ended && !check->end_ignored)
+			status = slot_behind_end(check, off);
+		if (status != FAT_OK || check->stop)
+			return status;
+		if (!check->is_root && check->slot < 2 && fat_slot_classify(slot) != FAT_SLOT_DOT &&
+		    fat_slot_classify(slot) != FAT_SLOT_DOTDOT && !garbage && !check->dot_taken) {
+			check->dot_taken = true;
+			dir_fault(check, F_DOT_TAKEN, off, 0, 0);
+		}
+		if (garbage && !slot_is_proven(check->fsck, slot)) {
+			drop_pending(check);
+			return FAT_OK;
+		}
+	}
+	return check_slot(check, slot, off);
+}
+
+/* Whether a slot in use is there: garbage behind the end mark is END_STALE's business. */
+static bool unit_counts(const struct dir_check *check)
+{
+	return !check->stop && (!check->ended || check->end_ignored);
+}
+
+static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
+{
+	size_t n_slots = dir->len_bytes / FAT_SLOT_BYTES;
+	enum fat_status status = FAT_OK;
+
+	for (size_t first = 0; first < n_slots && status == FAT_OK && !check->stop;
+	     first += SLOT_GARBAGE_UNIT) {
+		size_t n = n_slots - first < SLOT_GARBAGE_UNIT ? n_slots - first : SLOT_GARBAGE_UNIT;
+		uint8_t *slots = dir->buf + first * FAT_SLOT_BYTES;
+		uint64_t off = dir->off + first * FAT_SLOT_BYTES;
+		bool garbage = slots_are_garbage(check->fsck, slots, n);
+
+		if (garbage && unit_counts(check))
+			dir_fault(check, F_GARBAGE, off, off, n);
+		for (size_t i = 0; i < n && status == FAT_OK && !check->stop; i++) {
+			status = next_slot(check, slots + i * FAT_SLOT_BYTES,
+					   off + i * FAT_SLOT_BYTES, garbage);
+			check->slot++;
+		}
+	}
+	return status;
+}
+
+static void check_ends(struct dir_check *check)
+{
+	drop_pending(check);
+	if (check->slot > FAT_MAX_DIR_SLOTS)
+		dir_fault(check, F_DIR_LONG, 0, check->slot, 0);
+	if (check->is_root)
+		return;
+	if (!check->has_dot)
+		dir_fault(check, F_DOT_MISSING, 0, 0, 0);
+	if (!check->has_dotdot)
+		dir_fault(check, F_DOTDOT_MISSING, 0, 0, 0);
+}
+
+enum fat_status check_dir(struct fsck *fsck, uint32_t index)
+{
+	struct dir_check *check = calloc(1, sizeof *check);
+	const struct dir_node *node = fat_vec_at(&fsck->dirs, index);
+	struct fat_dir dir;
+	enum fat_status status;
+
+	if (!check)
+		return FAT_ERR_MEMORY;
+	check->fsck = fsck;
+	check->dir = index;
+	check->is_root = index == 0;
+	status = fat_dir_open(&dir, &fsck->table, node->start);
+	dir.limit_clus = node->n_clus;
+	while (status == FAT_OK && !check->stop) {
+		status = fat_dir_read(&dir);
+		if (status != FAT_OK || dir.len_bytes == 0)
+			break;
+		status = check_piece(check, &dir);
+	}
+	if (status == FAT_OK)
+		check_ends(check);
+	fat_dir_close(&dir);
+	name_set_fini(&check->shorts);
+	name_set_fini(&check->names);
+	free(check);
+	return status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check_dir: a directory being checked, between check_dir.c (the order of its slots) and
+ * check_entry.c (what an entry says).
+ */
+#ifndef FATWISE_CHECK_DIR_H
+#define FATWISE_CHECK_DIR_H
+
+#include "fsck.h"
+#include "name_set.h"
+
+struct dir_check {
+	struct fsck *fsck;
+	uint32_t dir; /* its index */
+	bool is_root;
+	uint32_t slot; /* number of the current one */
+	/* long-name slots that wait for their short entry */
+	uint32_t n_pend;
+	uint8_t pend[FAT_LONG_SLOTS][FAT_SLOT_BYTES];
+	uint64_t pend_off[FAT_LONG_SLOTS];
+	/* end mark */
+	bool ended, end_ignored, stop;
+	uint64_t end_off;
+	bool has_dot, has_dotdot, dot_taken;
+	struct name_set shorts, names;
+};
+
+/* A file's or directory's short entry; the pending long slots are its own, if anybody's. */
+enum fat_status check_entry(struct dir_check *check, const uint8_t *slot, uint64_t off);
+
+/*
+ * Puts down a fault of the directory (or of the slot at off) without an entry's path.
+ */
+void dir_fault(struct dir_check *check, enum fault_id id, uint64_t off, uint64_t a, uint64_t b);
+
+#endif

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check_entry: what a file's or directory's entry says: its names, its dates, its chain.
+ *
+ * The chain against the entry, every case (n clusters of its own, the size needs `need`):
+ *   file   size 0, no start             fine
+ *          size, no start               START_MISSING
+ *          start out of range           START_RANGE
+ *          size 0, a directory in it    FILE_IS_DIR
+ *          size 0, a chain              SIZE_ZERO
+ *          n = need, ended              fine
+ *          n >= need, not ended there   CHAIN_LONG, however it goes on
+ *          n < need                     CHAIN_SHORT, _FREE, _BAD, _RANGE, _LOOP, _SHARED by its end
+ *   dir    no start, out of range       DIR_START_MISSING, DIR_START_RANGE
+ *          start marked free            DIR_START_FREE if it is there, else CHAIN_FREE
+ *          start claimed by another     DIR_START_SHARED
+ *          no directory there           DIR_IS_FILE
+ *          not ended                    as a file's
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_dir.h"
+
+#define MAX_LOOK_PIECES 16u
+
+struct entry {
+	struct dir_check *check;
+	const uint8_t *slot;
+	uint64_t off;
+	struct fat_dirent dirent;
+	bool has_long; /* and it can be used */
+	struct fat_long_name longname;
+};
+
+static void entry_name(const struct entry *entry, char *text, size_t text_bytes)
+{
+	if (entry->has_long)
+		fat_units_to_utf8(entry->longname.unit, entry->longname.n_units, text, text_bytes);
+	else
+		fat_short_to_utf8(entry->dirent.name, entry->dirent.name_case,
+				  &entry->check->fsck->options->page, text, text_bytes);
+}
+
+/* A fault of this entry with its path and places; the caller fills in more. */
+static struct fault *entry_fault(const struct entry *entry, enum fault_id id)
+{
+	struct dir_check *check = entry->check;
+	char name[FAT_NAME_BYTES];
+	struct fault fault = {
+		.id = id,
+		.dir = check->dir,
+		.entry_off = entry->off,
+		.start = entry->dirent.start_clus,
+		.clus = entry->dirent.start_clus,
+		.size = entry->dirent.size_bytes,
+		.is_dir = entry->dirent.attr & FAT_ATTR_DIRECTORY,
+		.a = entry->off,
+	};
+
+	entry_name(entry, name, sizeof name);
+	fault.path = entry_path(check->fsck, check->dir, name);
+	if (check->n_pend > 0) {
+		fault.long_off = malloc(check->n_pend * sizeof *fault.long_off);
+		if (fault.long_off) {
+			memcpy(fault.long_off, check->pend_off,
+			       check->n_pend * sizeof *fault.long_off);
+			fault.n_long = check->n_pend;
+		}
+	}
+	return fsck_fault(check->fsck, &fault);
+}
+
+/* ---- names ---- */
+
+static void check_long(struct entry *entry)
+{
+	struct dir_check *check = entry->check;
+	unsigned flaws;
+
+	if (check->n_pend == 0)
+		return;
+	switch (fat_long_assemble((const uint8_t (*)[FAT_SLOT_BYTES])check->pend, check->n_pend,
+				  entry->dirent.name, &entry->longname, &flaws)) {
+	case FAT_LONG_OK:
+		entry->has_long = true;
+		break;
+	case FAT_LONG_ORDER:
+		entry_fault(entry, F_LONG_ORDER);
+		return;
+	case FAT_LONG_CHECKSUM:
+		entry_fault(entry, F_LONG_CHECKSUM);
+		return;
+	case FAT_LONG_LENGTH:
+	case FAT_LONG_CHARS:
+		entry_fault(entry, F_LONG_UNUSABLE);
+		return;
+	}
+	if (flaws & FAT_LONG_PADDING)
+		entry_fault(entry, F_LONG_PADDING);
+	if (flaws & FAT_LONG_TYPE)
+		entry_fault(entry, F_LONG_FIELDS);
+	if (flaws & (FAT_LONG_FORBIDDEN | FAT_LONG_TRAILING))
+		entry_fault(entry, F_LONG_CHARS);
+}
+
+static void check_short(const struct entry *entry)
+{
+	unsigned flaws = fat_short_check(entry->dirent.name);
+
+	if (flaws & FAT_SHORT_CONTROL)
+		entry_fault(entry, F_NAME_CHARS);
+	else if (flaws & FAT_SHORT_RESERVED)
+		entry_fault(entry, F_NAME_RESERVED);
+	else if (flaws & FAT_SHORT_LOWER)
+		entry_fault(entry, F_NAME_LOWER);
+}
+
+/* The 11 bytes in ASCII capitals, as a hash: drivers compare short names so. */
+static uint64_t short_hash(const uint8_t *name)
+{
+	uint16_t units[FAT_SHORT_BYTES];
+
+	for (size_t i = 0; i < FAT_SHORT_BYTES; i++)
+		units[i] = name[i] < 0x80 ? name[i] : (uint16_t)(0xE000 + name[i]);
+	return fat_units_hash(units, FAT_SHORT_BYTES);
+}
+
+static bool is_twin(const struct entry *entry, const struct name_item *first)
+{
+	return first->start == entry->dirent.start_clus && first->size == entry->dirent.size_bytes;
+}
+
+static enum fat_status add_name(struct name_set *set, uint64_t hash, const struct entry *entry)
+{
+	struct name_item item = {
+		.hash = hash,
+		.entry_off = entry->off,
+		.start = entry->dirent.start_clus,
+		.size = entry->dirent.size_bytes,
+	};
+
+	if (name_set_find(set, hash))
+		return FAT_OK;
+	return name_set_add(set, &item) ? FAT_OK : FAT_ERR_MEMORY;
+}
+
+/* Sets *twin if this is the same entry once more. */
+static enum fat_status check_unique(struct entry *entry, bool *twin)
+{
+	struct dir_check *check = entry->check;
+	uint64_t hash = short_hash(entry->dirent.name), short_name, long_name;
+	const struct name_item *first = name_set_find(&check->shorts, hash);
+	enum fat_status status;
+	uint16_t units[13];
+
+	*twin = first && is_twin(entry, first);
+	if (first)
+		entry_fault(entry, *twin ? F_TWIN : F_NAME_TWICE);
+	status = add_name(&check->shorts, hash, entry);
+	short_name = fat_units_hash(units, fat_short_to_units(entry->dirent.name, 0,
+							      &check->fsck->options->page, units));
+	long_name = entry->has_long ?
+			    fat_units_hash(entry->longname.unit, entry->longname.n_units) :
+			    short_name;
+	if (!first && name_set_find(&check->names, long_name))
+		entry_fault(entry, entry->has_long ? F_LONG_TWICE : F_NAME_TWICE);
+	if (status == FAT_OK)
+		status = add_name(&check->names, long_name, entry);
+	if (status == FAT_OK && entry->has_long)
+		status = add_name(&check->names, short_name, entry);
+	return status;
+}
+
+static void check_fields(const struct entry *entry)
+{
+	const struct fat_dirent *d = &entry->dirent;
+	bool dates = (!d->create_date || fat_date_is_valid(d->create_date)) &&
+		     (!d->access_date || fat_date_is_valid(d->access_date)) &&
+		     (!d->write_date || fat_date_is_valid(d->write_date));
+
+	if (d->attr & ~FAT_ATTR_KNOWN)
+		entry_fault(entry, F_ATTR_RESERVED);
+	if (d->name_case & ~(FAT_CASE_LOWER_BASE | FAT_CASE_LOWER_EXT))
+		entry_fault(entry, F_CASE_RESERVED);
+	if (!dates || !fat_time_is_valid(d->create_time) || !fat_time_is_valid(d->write_time) ||
+	    d->create_fine > 199)
+		entry_fault(entry, F_TIME);
+}
+
+/* ---- chains ---- */
+
+static void fill_walk(struct fault *fault, const struct walk *walk, uint64_t need)
+{
+	if (!fault)
+		return;
+	fault->n = walk->n;
+	fault->need = (uint32_t)need;
+	fault->last = walk->last;
+	fault->clus = walk->stop;
+}
+
+static enum fault_id fault_of_end(enum walk_end end)
+{
+	switch (end) {
+	case WALK_END:
+		return F_CHAIN_SHORT;
+	case WALK_FREE:
+		return F_CHAIN_FREE;
+	case WALK_BAD:
+		return F_CHAIN_BAD;
+	case WALK_RANGE:
+		return F_CHAIN_RANGE;
+	case WALK_SHARED:
+		return F_CHAIN_SHARED;
+	case WALK_LOOP:
+		break;
+	}
+	return F_CHAIN_LOOP;
+}
+
+static enum fat_status check_file_chain(const struct entry *entry)
+{
+	struct fsck *fsck = entry->check->fsck;
+	uint64_t need = fat_geometry_clus_for(&fsck->geometry, entry->dirent.size_bytes);
+	enum fat_status status;
+	struct walk walk;
+
+	status = chain_claim(fsck, entry->dirent.start_clus, (uint32_t)need, &walk);
+	if (status != FAT_OK)
+		return status;
+	if (need == 0 && walk.n > 0) {
+		fill_walk(entry_fault(entry, F_SIZE_ZERO), &walk, need);
+	} else if (walk.n >= need && (walk.n > need || walk.end != WALK_END)) {
+		struct fault *fault = entry_fault(entry, F_CHAIN_LONG);
+
+		fill_walk(fault, &walk, need);
+		if (fault)
+			fault->last = walk.nth;
+	} else if (walk.n < need) {
+		fill_walk(entry_fault(entry, fault_of_end(walk.end)), &walk, need);
+	}
+	return FAT_OK;
+}
+
+/* The directory below, to be read later; its name goes to the arena. */
+static enum fat_status push_dir(const struct entry *entry, uint32_t n_clus)
+{
+	struct fsck *fsck = entry->check->fsck;
+	struct dir_node *node = fat_vec_push(&fsck->dirs);
+	char name[FAT_NAME_BYTES];
+	size_t n;
+
+	if (!node) {
+		dir_fault(entry->check, F_TOO_MANY_DIRS, 0, 0, 0);
+		return FAT_OK;
+	}
+	entry_name(entry, name, sizeof name);
+	n = strlen(name);
+	*node = (struct dir_node){
+		.parent = entry->check->dir,
+		.start = entry->dirent.start_clus,
+		.entry_off = entry->off,
+		.n_clus = n_clus,
+		.name_at = (uint32_t)fsck->names.n,
+	};
+	for (size_t i = 0; i < n; i++) {
+		char *c = fat_vec_push(&fsck->names);
+
+		if (!c)
+			return FAT_OK;
+		*c = name[i];
+		node->name_bytes++;
+	}
+	return FAT_OK;
+}
+
+/* Nothing but garbage in it, and some of that. */
+static enum fat_status holds_only_garbage(const struct entry *entry, bool *garbage)
+{
+	struct fsck *fsck = entry->check->fsck;
+	struct fat_dir dir;
+	enum fat_status status = fat_dir_open(&dir, &fsck->table, entry->dirent.start_clus);
+	size_t n_units = 0, n_garbage = 0;
+
+	for (unsigned i = 0; i < MAX_LOOK_PIECES && status == FAT_OK; i++) {
+		status = fat_dir_read(&dir);
+		if (status != FAT_OK || dir.len_bytes == 0)
+			break;
+		for (size_t at = 0; at < dir.len_bytes; at += SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES) {
+			n_units++;
+			n_garbage += slots_are_garbage(fsck, dir.buf + at, SLOT_GARBAGE_UNIT);
+		}
+	}
+	fat_dir_close(&dir);
+	*garbage = n_units > 0 && n_garbage * 4 >= n_units * 3;
+	return status;
+}
+
+/* An entry with the directory bit: does it lead to a directory? */
+static enum fat_status is_really_file(const struct entry *entry, enum cluster_look look, bool *is_file)
+{
+	struct fsck *fsck = entry->check->fsck;
+	uint64_t need = fat_geometry_clus_for(&fsck->geometry, entry->dirent.size_bytes);
+	enum fat_status status;
+	struct walk walk;
+
+	*is_file = false;
+	if (look == LOOK_DIR || need > fsck->geometry.n_clus)
+		return FAT_OK;
+	status = chain_peek(fsck, entry->dirent.start_clus, (uint32_t)need + 1, &walk);
+	if (status != FAT_OK)
+		return status;
+	if (need > 0 && walk.n == need && walk.end == WALK_END) {
+		*is_file = true;
+		return FAT_OK;
+	}
+	return look == LOOK_NOT_DIR ? holds_only_garbage(entry, is_file) : FAT_OK;
+}
+
+static enum fat_status claim_dir(const struct entry *entry)
+{
+	struct fsck *fsck = entry->check->fsck;
+	enum fat_status status;
+	struct walk walk;
+
+	status = chain_claim(fsck, entry->dirent.start_clus, 0, &walk);
+	if (status != FAT_OK)
+		return status;
+	if (walk.n == 0 && walk.end == WALK_SHARED) {
+		fill_walk(entry_fault(entry, F_DIR_START_SHARED), &walk, 0);
+		return FAT_OK;
+	}
+	if (walk.end != WALK_END)
+		fill_walk(entry_fault(entry, fault_of_end(walk.end)), &walk, 0);
+	if (entry->dirent.size_bytes && entry->dirent.attr & FAT_ATTR_DIRECTORY)
+		entry_fault(entry, F_DIR_SIZE);
+	return walk.n > 0 ? push_dir(entry, walk.n) : FAT_OK;
+}
+
+static enum fat_status check_dir_chain(struct entry *entry)
+{
+	struct fsck *fsck = entry->check->fsck;
+	uint32_t start = entry->dirent.start_clus, value, dotdot;
+	enum cluster_look look;
+	enum fat_status status;
+	bool is_file;
+
+	if (start == 0 || !fat_geometry_has_clus(&fsck->geometry, start)) {
+		entry_fault(entry, start ? F_DIR_START_RANGE : F_DIR_START_MISSING);
+		return FAT_OK;
+	}
+	if (fat_bitmap_get(&fsck->reached, start))
+		return claim_dir(entry);
+	status = fat_table_get(&fsck->table, start, &value);
+	if (status == FAT_OK)
+		status = cluster_look(fsck, start, &look, &dotdot);
+	if (status == FAT_OK && value == 0 && look == LOOK_DIR) {
+		entry_fault(entry, F_DIR_START_FREE);
+		return FAT_OK;
+	}
+	if (status == FAT_OK)
+		status = is_really_file(entry, look, &is_file);
+	if (status != FAT_OK || !is_file)
+		return status != FAT_OK ? status : claim_dir(entry);
+	entry_fault(entry, F_DIR_IS_FILE);
+	/* Without a size it is as long as its chain, which is then right whatever it is. */
+	if (entry->dirent.size_bytes)
+		return check_file_chain(entry);
+	return chain_claim(fsck, start, 0, &(struct walk){ 0 });
+}
+
+/* A file without content that leads to a directory: the bit got lost. */
+static enum fat_status is_really_dir(const struct entry *entry, bool *is_dir)
+{
+	struct fsck *fsck = entry->check->fsck;
+	uint32_t start = entry->dirent.start_clus, value, dotdot;
+	enum cluster_look look;
+	enum fat_status status;
+
+	*is_dir = false;
+	if (entry->dirent.size_bytes || fat_bitmap_get(&fsck->reached, start))
+		return FAT_OK;
+	status = fat_table_get(&fsck->table, start, &value);
+	if (status == FAT_OK && value != 0 && value != fat_entry_bad(fsck->geometry.type)) {
+		status = cluster_look(fsck, start, &look, &dotdot);
+		*is_dir = status == FAT_OK && look == LOOK_DIR;
+	}
+	return status;
+}
+
+static enum fat_status check_chain(struct entry *entry)
+{
+	struct fsck *fsck = entry->check->fsck;
+	uint32_t start = entry->dirent.start_clus;
+	enum fat_status status;
+	bool is_dir;
+
+	if (entry->dirent.attr & FAT_ATTR_DIRECTORY)
+		return check_dir_chain(entry);
+	if (start == 0) {
+		if (entry->dirent.size_bytes)
+			entry_fault(entry, F_START_MISSING);
+		return FAT_OK;
+	}
+	if (!fat_geometry_has_clus(&fsck->geometry, start)) {
+		entry_fault(entry, F_START_RANGE);
+		return FAT_OK;
+	}
+	status = is_really_dir(entry, &is_dir);
+	if (status != FAT_OK || !is_dir)
+		return status != FAT_OK ? status : check_file_chain(entry);
+	entry_fault(entry, F_FILE_IS_DIR);
+	return claim_dir(entry);
+}
+
+/* More than one thing is wrong with it: not an entry. */
+static bool is_garbage(const struct entry *entry)
+{
+	const struct fat_dirent *d = &entry->dirent;
+
+	return fat_short_check(d->name) & FAT_SHORT_CONTROL &&
+	       (d->attr & ~FAT_ATTR_KNOWN ||
+		(d->start_clus && !fat_geometry_has_clus(&entry->check->fsck->geometry, d->start_clus)));
+}
+
+enum fat_status check_entry(struct dir_check *check, const uint8_t *slot, uint64_t off)
+{
+	struct entry entry = { .check = check, .slot = slot, .off = off };
+	enum fat_status status;
+	bool twin;
+
+	fat_dirent_decode(slot, check->fsck->geometry.type, &entry.dirent);
+	if (is_garbage(&entry)) {
+		entry_fault(&entry, F_ENTRY_GARBAGE);
+		check->n_pend = 0;
+		return FAT_OK;
+	}
+	check->fsck->count.files++;
+	check_long(&entry);
+	check_short(&entry);
+	check_fields(&entry);
+	status = check_unique(&entry, &twin);
+	if (status == FAT_OK && !twin)
+		status = check_chain(&entry);
+	check->n_pend = 0;
+	return status;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check_slot: what 32 bytes, or a cluster of them, look like by themselves.
+ *
+ * Decides what is an entry and what is garbage, and what holds a directory. Looks at content and
+ * chains, claims nothing, puts down no fault.
+ */
+#include "fsck.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool start_is_plausible(const struct fsck *fsck, uint32_t start)
+{
+	return start == 0 || fat_geometry_has_clus(&fsck->geometry, start);
+}
+
+static bool long_is_plausible(const uint8_t *slot)
+{
+	struct fat_long_slot part;
+	unsigned number;
+
+	fat_long_slot_decode(slot, &part);
+	number = part.order & 0x3F;
+	return number >= 1 && number <= FAT_LONG_SLOTS && part.type == 0 && part.start_clus == 0 &&
+	       !(part.order & 0x80) && part.attr == FAT_ATTR_LONG;
+}
+
+bool slot_is_plausible(const struct fsck *fsck, const uint8_t *slot)
+{
+	struct fat_dirent dirent;
+
+	switch (fat_slot_classify(slot)) {
+	case FAT_SLOT_END:
+	case FAT_SLOT_DELETED:
+		return true;
+	case FAT_SLOT_LONG:
+		return long_is_plausible(slot);
+	case FAT_SLOT_LABEL:
+	case FAT_SLOT_DOT:
+	case FAT_SLOT_DOTDOT:
+	case FAT_SLOT_FILE:
+	case FAT_SLOT_DIRECTORY:
+		break;
+	}
+	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
+	if (dirent.attr & ~FAT_ATTR_KNOWN || !start_is_plausible(fsck, dirent.start_clus))
+		return false;
+	if (fat_slot_classify(slot) == FAT_SLOT_DOT || fat_slot_classify(slot) == FAT_SLOT_DOTDOT)
+		return true;
+	return !(fat_short_check(dirent.name) & FAT_SHORT_CONTROL);
+}
+
+bool slots_are_garbage(const struct fsck *fsck, const uint8_t *slots, size_t n_slots)
+{
+	size_t n_used = 0, n_bad = 0;
+
+	for (size_t i = 0; i < n_slots; i++) {
+		const uint8_t *slot = slots + i * FAT_SLOT_BYTES;
+
+		if (slot[0] == 0 || slot[0] == FAT_SLOT_DELETED_MARK)
+			continue;
+		n_used++;
+		n_bad += !slot_is_plausible(fsck, slot);
+	}
+	return n_bad > 2 && n_bad * 2 > n_used;
+}
+
+bool slot_is_proven(struct fsck *fsck, const uint8_t *slot)
+{
+	struct fat_dirent dirent;
+	enum cluster_look look;
+	struct walk walk;
+	uint32_t dotdot;
+	uint64_t need;
+
+	enum fat_slot_kind kind = fat_slot_classify(slot);
+
+	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
+	if ((kind != FAT_SLOT_FILE && kind != FAT_SLOT_DIRECTORY && kind != FAT_SLOT_LABEL) ||
+	    !slot_is_plausible(fsck, slot) || dirent.start_clus == 0 ||
+	    fat_bitmap_get(&fsck->reached, dirent.start_clus))
+		return false;
+	if (dirent.attr & FAT_ATTR_DIRECTORY)
+		return dirent.size_bytes == 0 &&
+		       cluster_look(fsck, dirent.start_clus, &look, &dotdot) == FAT_OK &&
+		       look == LOOK_DIR;
+	need = fat_geometry_clus_for(&fsck->geometry, dirent.size_bytes);
+	if (need > fsck->geometry.n_clus)
+		return false;
+	return chain_peek(fsck, dirent.start_clus, (uint32_t)need + 1, &walk) == FAT_OK &&
+	       walk.end == WALK_END && walk.n == need;
+}
+
+/* "." that points to its own cluster, with ".." behind it. */
+static bool has_dots(const struct fsck *fsck, uint32_t clus, const uint8_t *slots, uint32_t *dotdot)
+{
+	struct fat_dirent dot, dots;
+
+	fat_dirent_decode(slots, fsck->geometry.type, &dot);
+	fat_dirent_decode(slots + FAT_SLOT_BYTES, fsck->geometry.type, &dots);
+	*dotdot = dots.start_clus;
+	return fat_slot_classify(slots) == FAT_SLOT_DOT && dot.attr & FAT_ATTR_DIRECTORY &&
+	       dot.start_clus == clus &&
+	       fat_slot_classify(slots + FAT_SLOT_BYTES) == FAT_SLOT_DOTDOT;
+}
+
+enum fat_status cluster_look(struct fsck *fsck, uint32_t clus, enum cluster_look *look,
+			     uint32_t *dotdot)
+{
+	uint8_t slots[SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES];
+	enum fat_status status;
+
+	*look = LOOK_PERHAPS;
+	*dotdot = 0;
+	status = fat_dev_read(fsck->dev, fat_geometry_cluster_off(&fsck->geometry, clus), slots,
+			      sizeof slots);
+	if (status != FAT_OK)
+		return status;
+	if (has_dots(fsck, clus, slots, dotdot))
+		*look = LOOK_DIR;
+	else if (slots_are_garbage(fsck, slots, SLOT_GARBAGE_UNIT))
+		*look = LOOK_NOT_DIR;
+	return FAT_OK;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fsck: what the parts of the checker share.
+ *
+ * Observe, decide, act: passes (pass_*.c, check_*.c) observe and put down faults; policy.c decides;
+ * repair*.c act, on the overlay alone; report.c tells people. fsck/README.md has the whole picture.
+ *
+ * The library part: no globals, no stdio but in report.c, options.c and main.c.
+ */
+#ifndef FATWISE_FSCK_H
+#define FATWISE_FSCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bitmap.h"
+#include "libfat.h"
+#include "vec.h"
+
+/* ---- faults (fault.c) ---- */
+
+enum fault_severity { SEV_COSMETIC, SEV_MINOR, SEV_DAMAGE, SEV_DANGER, SEV_FATAL };
+enum fault_auto { AUTO_FIX, AUTO_LEAVE, AUTO_NONE };
+
+/*
+ * Repairs of one level start when nothing of a lower one is left, and each level works on a fresh
+ * look at the volume. So a chain that lost its tail meets the tail (RELINK) before its size is given
+ * up (SHRINK), and what is lost is saved (SAVE) when nobody can want it any more.
+ */
+enum fault_level {
+	LEVEL_BOOT,
+	LEVEL_FLAT,   /* in place, nothing moves */
+	LEVEL_CUT,    /* chains longer than their file */
+	LEVEL_RELINK, /* not a fault's own level: what is tried before CLONE and SHRINK */
+	LEVEL_CLONE,
+	LEVEL_SHRINK,
+	LEVEL_SAVE,
+	LEVEL_SUMMARY,
+};
+
+enum fault_id {
+#define FAULT(code, id, severity, automatic, level, message, fix) F_##id,
+#include "faults.def"
+#undef FAULT
+	N_FAULT_IDS
+};
+
+struct fault_kind {
+	const char *code; /* "F2103" */
+	const char *id;
+	enum fault_severity severity;
+	enum fault_auto automatic;
+	enum fault_level level;
+	const char *message, *fix;
+};
+
+const struct fault_kind *fault_kind(enum fault_id id);
+
+#define NO_DIR UINT32_MAX
+
+/* One deviation of the volume. What a field means depends on the kind; unused ones are 0. */
+struct fault {
+	enum fault_id id;
+	uint32_t dir;	      /* the directory it is in (index), NO_DIR: none */
+	uint64_t entry_off;   /* byte offset of the short entry or slot */
+	uint64_t *long_off;   /* of the long-name slots before it, in disk order; owned */
+	uint32_t n_long;
+	uint32_t start;	      /* the entry's start cluster */
+	uint32_t clus;	      /* the cluster where it is wrong */
+	uint32_t last;	      /* the last cluster that is right; 0: none */
+	uint32_t n, need;     /* clusters there are, and that the size needs */
+	uint32_t size;
+	bool is_dir;
+	uint64_t a, b;
+	char *path;	      /* UTF-8; NULL: the volume itself; owned */
+	char *text;	      /* more words; owned */
+};
+
+/* ---- options ---- */
+
+enum fsck_mode { MODE_LOOK, MODE_AUTO, MODE_ASK };
+
+struct fsck_options {
+	const char *device;
+	enum fsck_mode mode;
+	bool boot_only, verbose, list, read_test, stats, json, free_lost, no_spaces, verify_again;
+	bool upper_label, write_now;
+	unsigned fat_number; /* -F: 0 none */
+	uint32_t offset_sec;
+	int progress_fd; /* -1: none */
+	const char *undo_path;
+	struct fat_codepage page;
+	struct fat_vec drop, undelete; /* of const char *: paths */
+};
+
+/* ---- the check in progress ---- */
+
+struct dir_node {
+	uint32_t parent; /* index; the root is its own */
+	uint32_t start;	 /* 0: the root of FAT12/16 */
+	uint64_t entry_off; /* of its short entry; 0: the root */
+	uint32_t n_clus;  /* of its chain, that are its own; 0: a fixed root */
+	uint32_t name_at; /* in fsck->names */
+	uint16_t name_bytes;
+};
+
+struct lost_chain {
+	uint32_t head, last, n;
+	bool is_cycle, is_dir;
+	bool is_open; /* does not end with an end mark */
+	uint32_t dotdot; /* of a directory: where its ".." points */
+};
+
+struct fsck_counts {
+	uint32_t free, bad, used; /* clusters by the FAT: used has neither */
+	uint32_t invalid; /* entries that are no cluster's number */
+	uint64_t files; /* entries, directories and labels too, as 4.2 counts */
+	uint64_t n_dirs;
+};
+
+/* The root's labels. */
+struct fsck_label {
+	bool found;
+	uint8_t name[FAT_SHORT_BYTES];
+	uint64_t entry_off;
+};
+
+struct fsck {
+	const struct fsck_options *options;
+	struct fat_dev *dev; /* top of the stack: everything is read through it */
+	uint8_t sector[FAT_BOOT_BYTES];
+	struct fat_boot boot;
+	struct fat_geometry geometry;
+	bool has_table;
+	struct fat_table table;
+	struct fat_vec ranges;	  /* of struct fat_table_range: parts taken from another FAT */
+	struct fat_vec differing; /* of struct fat_table_range: where copy differs from table.copy */
+	uint64_t n_differing[256]; /* entries, by copy */
+	struct fat_bitmap reached; /* clusters that some entry leads to */
+	struct fat_vec dirs;	   /* of struct dir_node */
+	struct fat_vec names;	   /* of char: directory names, not terminated */
+	struct fat_vec lost;	   /* of struct lost_chain */
+	struct fat_vec faults;	   /* of struct fault */
+	uint64_t n_faults_dropped; /* for want of room */
+	struct fsck_counts count;
+	struct fsck_label label;
+	enum fat_status status; /* of the first error; passes stop at it */
+};
+
+/* The working memory of a check; options, dev stay the caller's. */
+enum fat_status fsck_init(struct fsck *fsck, const struct fsck_options *options, struct fat_dev *dev);
+void fsck_fini(struct fsck *fsck);
+/* Forgets what the passes found, but not the boot sector, before another look. */
+void fsck_reset(struct fsck *fsck);
+
+/*
+ * Puts down a fault; *fault is copied, its path, text and long_off become the list's. At the limit
+ * it is only counted: the next round finds it again. Returns it, or NULL.
+ */
+struct fault *fsck_fault(struct fsck *fsck, const struct fault *fault);
+void fsck_clear_faults(struct fsck *fsck);
+
+/* Notes an error once. Returns status. */
+enum fat_status fsck_error(struct fsck *fsck, enum fat_status status);
+
+/* ---- passes ---- */
+
+enum fat_status pass_boot(struct fsck *fsck);
+enum fat_status pass_fat(struct fsck *fsck);
+enum fat_status pass_tree(struct fsck *fsck);
+enum fat_status pass_lost(struct fsck *fsck);
+enum fat_status pass_summary(struct fsck *fsck);
+
+/* check_dir.c: one directory's slots. */
+enum fat_status check_dir(struct fsck *fsck, uint32_t dir);
+
+/* check_chain.c */
+enum walk_end { WALK_END, WALK_FREE, WALK_BAD, WALK_RANGE, WALK_SHARED, WALK_LOOP };
+
+struct walk {
+	uint32_t n;    /* clusters that are the chain's own */
+	uint32_t last; /* the last of them; 0: none */
+	uint32_t nth;  /* the one that the size ends in; 0: none or not reached */
+	uint32_t stop; /* where it does not go on */
+	enum walk_end end;
+};
+
+/*
+ * Follows a chain and claims its clusters. need: after how many clusters to note nth. Always ends:
+ * each cluster is claimed once.
+ */
+enum fat_status chain_claim(struct fsck *fsck, uint32_t start, uint32_t need, struct walk *walk);
+/* The same without claiming; stops after max clusters. */
+enum fat_status chain_peek(struct fsck *fsck, uint32_t start, uint32_t max, struct walk *walk);
+
+/* check_slot.c: what a slot or a cluster looks like, by itself. */
+bool slot_is_plausible(const struct fsck *fsck, const uint8_t *slot);
+/* Its start is the head of a chain that is as long as its size needs, or of a directory. */
+bool slot_is_proven(struct fsck *fsck, const uint8_t *slot);
+/* 16 slots: more of them impossible than possible. */
+bool slots_are_garbage(const struct fsck *fsck, const uint8_t *slots, size_t n_slots);
+/* What a cluster holds, by its first slots. */
+enum cluster_look { LOOK_DIR, LOOK_PERHAPS, LOOK_NOT_DIR };
+enum fat_status cluster_look(struct fsck *fsck, uint32_t clus, enum cluster_look *look,
+			     uint32_t *dotdot);
+
+/* The path of a directory, UTF-8, malloc'd; NULL: no memory. */
+char *dir_path(const struct fsck *fsck, uint32_t dir);
+/* The same and a name behind it. */
+char *entry_path(const struct fsck *fsck, uint32_t dir, const char *name);
+
+/* report.c: the fault's message into buf, placeholders filled in. */
+void fault_text(const char *form, const struct fault *fault, char *buf, size_t buf_bytes);
+
+#define SLOT_GARBAGE_UNIT 16u /* slots: 512 bytes */
+
+#endif

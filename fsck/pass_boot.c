@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pass_boot: pass 0, which volume this is.
+ *
+ * A boot sector is believed when what it says is there: FATs that begin like FATs where it puts them,
+ * a root directory, clusters within the device. FAT32 has a second opinion in its backup; the one with
+ * more proof wins. Leaves behind a geometry that the rest can rely on, and in fsck->boot the boot
+ * sector as it ought to be.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "fsck.h"
+
+#define USUAL_BACKUP_SEC 6u
+#define USUAL_FSINFO_SEC 1u
+
+struct candidate {
+	uint8_t sector[FAT_BOOT_BYTES];
+	struct fat_boot boot;
+	struct fat_boot_report report;
+	struct fat_geometry geometry;
+	uint64_t off;
+	bool usable; /* describes a volume at all */
+	int proof;
+};
+
+static void boot_fault(struct fsck *fsck, enum fault_id id, const char *text, uint64_t a, uint64_t b)
+{
+	struct fault fault = { .id = id, .dir = NO_DIR, .a = a, .b = b };
+
+	fault.text = text ? strdup(text) : NULL;
+	fsck_fault(fsck, &fault);
+}
+
+/* ---- proof ---- */
+
+/* FAT entries 0 and 1 as they stand at the start of a copy. */
+static int prove_fat(struct fsck *fsck, const struct candidate *candidate, uint32_t copy)
+{
+	enum fat_type type = candidate->geometry.type;
+	uint32_t mask = fat_entry_mask(type), entry0;
+	uint8_t bytes[8];
+
+	if (fat_dev_read(fsck->dev, fat_geometry_fat_off(&candidate->geometry, copy), bytes,
+			 sizeof bytes) != FAT_OK)
+		return 0;
+	entry0 = fat_entry_get(type, bytes, 0);
+	if (entry0 == ((mask & ~0xFFu) | candidate->geometry.media))
+		return 4;
+	if ((entry0 | 0xFF) == mask && (entry0 & 0xFF) >= 0xF0)
+		return 3;
+	return 0;
+}
+
+static int prove_root(struct fsck *fsck, const struct candidate *candidate)
+{
+	const struct fat_geometry *geometry = &candidate->geometry;
+	uint8_t slots[SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES], bytes[4];
+	struct fsck view = { .geometry = *geometry };
+	bool fat32 = geometry->type == FAT_TYPE_32;
+	uint64_t off = fat_geometry_root_off(geometry);
+
+	if (fat32 && !fat_geometry_has_clus(geometry, geometry->root_clus))
+		return -3;
+	if (fat32) {
+		uint64_t entry_off = fat_geometry_fat_off(geometry, geometry->active_fat) +
+				     fat_entry_off(FAT_TYPE_32, geometry->root_clus);
+
+		if (fat_dev_read(fsck->dev, entry_off, bytes, sizeof bytes) != FAT_OK ||
+		    (get_le32(bytes) & 0x0FFFFFFF) == 0)
+			return -2;
+		off = fat_geometry_cluster_off(geometry, geometry->root_clus);
+	}
+	if (fat_dev_read(fsck->dev, off, slots, sizeof slots) != FAT_OK)
+		return 0;
+	if (slots_are_garbage(&view, slots, SLOT_GARBAGE_UNIT) ||
+	    fat_slot_classify(slots) == FAT_SLOT_DOT)
+		return -2;
+	return 2;
+}
+
+static bool has_deviation(const struct candidate *candidate, enum fat_boot_deviation_id id)
+{
+	for (size_t i = 0; i < candidate->report.n_deviations; i++)
+		if (candidate->report.deviation[i].id == id)
+			return true;
+	return false;
+}
+
+static void judge(struct fsck *fsck, struct candidate *candidate)
+{
+	int n_fats;
+
+	fat_boot_decode(candidate->sector, &candidate->boot);
+	fat_boot_check(&candidate->boot, fsck->dev->size_bytes, &candidate->report);
+	candidate->usable =
+		fat_geometry_decode(&candidate->boot, &candidate->geometry) == FAT_OK;
+	candidate->proof = 0;
+	if (!candidate->usable)
+		return;
+	n_fats = (int)candidate->geometry.n_fats;
+	for (int i = 0; i < n_fats && i < 2; i++)
+		candidate->proof += prove_fat(fsck, candidate, (uint32_t)i);
+	candidate->proof += prove_root(fsck, candidate);
+	if (has_deviation(candidate, FAT_BOOT_TOTAL_LARGE))
+		candidate->proof -= 2;
+	if (has_deviation(candidate, FAT_BOOT_FAT_SMALL))
+		candidate->proof -= 3;
+	if (has_deviation(candidate, FAT_BOOT_SIGNATURE))
+		candidate->proof -= 1;
+}
+
+static enum fat_status read_candidate(struct fsck *fsck, uint64_t off, struct candidate *candidate)
+{
+	enum fat_status status;
+
+	memset(candidate, 0, sizeof *candidate);
+	candidate->off = off;
+	status = fat_dev_read(fsck->dev, off, candidate->sector, sizeof candidate->sector);
+	if (status == FAT_OK)
+		judge(fsck, candidate);
+	return status;
+}
+
+/* ---- the backup ---- */
+
+/* Where the backup may be, best guess first. */
+static size_t backup_places(const struct candidate *main, uint64_t *off)
+{
+	static const uint32_t sector_bytes[] = { 512, 1024, 2048, 4096 };
+	size_t n = 0;
+
+	if (main->usable && main->geometry.backup_sec)
+		off[n++] = (uint64_t)main->geometry.backup_sec * main->geometry.sector_bytes;
+	for (size_t i = 0; i < sizeof sector_bytes / sizeof *sector_bytes; i++)
+		off[n++] = (uint64_t)USUAL_BACKUP_SEC * sector_bytes[i];
+	return n;
+}
+
+/* It must be FAT32's, and lie where it says itself. */
+static bool is_backup(const struct candidate *candidate)
+{
+	return candidate->usable && candidate->geometry.type == FAT_TYPE_32 &&
+	       candidate->boot.signature == 0xAA55 && candidate->geometry.sector_bytes <= 4096 &&
+	       candidate->off % candidate->geometry.sector_bytes == 0 &&
+	       candidate->off / candidate->geometry.sector_bytes < candidate->geometry.reserved_sec;
+}
+
+static bool find_backup(struct fsck *fsck, const struct candidate *main, struct candidate *backup)
+{
+	uint64_t off[5];
+	size_t n = backup_places(main, off);
+
+	for (size_t i = 0; i < n; i++)
+		if (read_candidate(fsck, off[i], backup) == FAT_OK && is_backup(backup))
+			return true;
+	return false;
+}
+
+/* The fields that say where things are. */
+static bool same_layout(const struct fat_boot *a, const struct fat_boot *b)
+{
+	return a->sector_bytes == b->sector_bytes && a->cluster_sec == b->cluster_sec &&
+	       a->reserved_sec == b->reserved_sec && a->n_fats == b->n_fats &&
+	       a->root_entries == b->root_entries && a->fat16_sec == b->fat16_sec &&
+	       fat_boot_total_sec(a) == fat_boot_total_sec(b) && a->fat32_sec == b->fat32_sec &&
+	       a->ext_flags == b->ext_flags && a->version == b->version &&
+	       a->root_clus == b->root_clus;
+}
+
+/* Clusters in use behind the end that the smaller count draws: the larger one is right. */
+static enum fat_status uses_tail(struct fsck *fsck, const struct fat_geometry *geometry,
+				 uint32_t first_clus, bool *used)
+{
+	uint32_t last = fat_geometry_last_clus(geometry);
+	enum fat_status status = FAT_OK;
+	struct fat_table table;
+
+	*used = false;
+	status = fat_table_init(&table, fsck->dev, geometry, 1u << 16);
+	for (uint32_t c = first_clus; c <= last && status == FAT_OK && !*used; c++) {
+		uint32_t value;
+
+		status = fat_table_get(&table, c, &value);
+		*used = status == FAT_OK && value != 0;
+	}
+	fat_table_fini(&table);
+	return status;
+}
+
+/* Both describe a volume, with equal proof; only the size may tell them apart. */
+static bool backup_is_better(struct fsck *fsck, const struct candidate *main,
+			     const struct candidate *backup)
+{
+	uint32_t n_main = main->geometry.n_clus, n_backup = backup->geometry.n_clus;
+	struct fat_boot alike = backup->boot;
+	bool used = false;
+
+	if (backup->proof != main->proof)
+		return backup->proof > main->proof;
+	alike.total16_sec = main->boot.total16_sec;
+	alike.total32_sec = main->boot.total32_sec;
+	if (!same_layout(&main->boot, &alike) || n_main >= n_backup)
+		return false;
+	if (uses_tail(fsck, &backup->geometry, n_main + FAT_FIRST_CLUS, &used) != FAT_OK)
+		return false;
+	return used || fat_geometry_total_bytes(&backup->geometry) == fsck->dev->size_bytes;
+}
+
+static const char *describe(const struct candidate *main)
+{
+	if (!main->usable)
+		return "it describes no volume";
+	if (has_deviation(main, FAT_BOOT_ROOT_CLUS))
+		return "its root directory's cluster does not exist";
+	return "nothing is where it says";
+}
+
+static void restore_from(struct fsck *fsck, struct candidate *main, const struct candidate *backup)
+{
+	boot_fault(fsck, F_BOOT_DAMAGED, describe(main), backup->off / backup->boot.sector_bytes, 0);
+	*main = *backup;
+	main->off = 0;
+}
+
+/* First byte that differs in a way that counts; -1: none. Boot code and the state byte do not. */
+static int first_difference(const uint8_t *a, const uint8_t *b)
+{
+	for (int i = 11; i < 90; i++)
+		if (i != 65 && a[i] != b[i])
+			return i;
+	return memcmp(a + 510, b + 510, 2) ? 510 : -1;
+}
+
+static void compare_backup(struct fsck *fsck, const struct candidate *main)
+{
+	uint64_t off = (uint64_t)main->geometry.backup_sec * main->geometry.sector_bytes;
+	struct candidate backup;
+	int at;
+
+	if (main->geometry.type != FAT_TYPE_32 || main->geometry.backup_sec == 0 ||
+	    read_candidate(fsck, off, &backup) != FAT_OK)
+		return;
+	at = first_difference(main->sector, backup.sector);
+	if (at < 0)
+		return;
+	boot_fault(fsck,
+		   same_layout(&main->boot, &backup.boot) && at != 510 ? F_BACKUP_STALE :
+									 F_BACKUP_DIFFERS,
+		   NULL, main->geometry.backup_sec, (uint64_t)at);
+}
+
+/* ---- fields ---- */
+
+static bool sector_is(struct fsck *fsck, uint32_t sector, bool fsinfo)
+{
+	uint64_t off = (uint64_t)sector * fsck->boot.sector_bytes;
+	uint8_t bytes[FAT_BOOT_BYTES];
+	struct fat_fsinfo info;
+	struct fat_boot boot;
+
+	if (sector == 0 || sector >= fsck->boot.reserved_sec ||
+	    fat_dev_read(fsck->dev, off, bytes, sizeof bytes) != FAT_OK)
+		return false;
+	fat_fsinfo_decode(bytes, &info);
+	fat_boot_decode(bytes, &boot);
+	if (fsinfo ? info.lead_ok && info.struct_ok : same_layout(&boot, &fsck->boot))
+		return true;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		if (bytes[i])
+			return false;
+	return true; /* empty: free to be made one */
+}
+
+static void fix_pointer(struct fsck *fsck, bool fsinfo, bool minor)
+{
+	uint32_t usual = fsinfo ? USUAL_FSINFO_SEC : USUAL_BACKUP_SEC;
+	uint16_t *field = fsinfo ? &fsck->boot.fsinfo_sec : &fsck->boot.backup_sec;
+	uint16_t found = *field;
+
+	if (sector_is(fsck, usual, fsinfo))
+		*field = (uint16_t)usual;
+	else if (!minor)
+		*field = 0;
+	if (*field == found)
+		return;
+	boot_fault(fsck, minor ? F_BOOT_FIELD_MINOR : F_BOOT_FIELD,
+		   fsinfo ? "the FSInfo sector's number is wrong" :
+			    "the backup boot sector's number is wrong",
+		   found, *field);
+}
+
+/* The media byte that the FAT has is as good a witness as any. */
+static void fix_media(struct fsck *fsck)
+{
+	uint8_t bytes[4], low = 0;
+
+	if (fat_dev_read(fsck->dev, fat_geometry_fat_off(&fsck->geometry, 0), bytes,
+			 sizeof bytes) == FAT_OK)
+		low = bytes[0];
+	if (low != 0xF0 && low < 0xF8)
+		low = 0xF8;
+	boot_fault(fsck, F_BOOT_FIELD, "the media byte is none", fsck->boot.media, low);
+	fsck->boot.media = low;
+	fsck->geometry.media = low;
+}
+
+static const char *type_text(enum fat_type type)
+{
+	return type == FAT_TYPE_32 ? "FAT32   " : type == FAT_TYPE_16 ? "FAT16   " : "FAT12   ";
+}
+
+static void fix_root_clus(struct fsck *fsck)
+{
+	boot_fault(fsck, F_BOOT_FIELD, "the root directory's cluster does not exist",
+		   fsck->boot.root_clus, FAT_FIRST_CLUS);
+	fsck->boot.root_clus = fsck->geometry.root_clus = FAT_FIRST_CLUS;
+}
+
+/* The FAT ends before the clusters do: the volume ends there too, for nothing else can be used. */
+static void clamp_to_fat(struct fsck *fsck, uint64_t entries, uint64_t needed)
+{
+	struct fat_geometry *geometry = &fsck->geometry;
+	uint64_t data_sec = fat_geometry_data_off(geometry) / geometry->sector_bytes;
+
+	boot_fault(fsck, F_FAT_TOO_SMALL, NULL, entries, needed);
+	geometry->n_clus = (uint32_t)(entries - FAT_FIRST_CLUS);
+	geometry->total_sec = (uint32_t)(data_sec + (uint64_t)geometry->n_clus * geometry->cluster_sec);
+	if (fsck->boot.total16_sec)
+		fsck->boot.total16_sec = (uint16_t)geometry->total_sec;
+	else
+		fsck->boot.total32_sec = geometry->total_sec;
+}
+
+static void fix_field(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+{
+	struct fat_boot *boot = &fsck->boot;
+
+	switch (deviation->id) {
+	case FAT_BOOT_SIGNATURE:
+		boot_fault(fsck, F_BOOT_FIELD, "the signature 55 AA is missing", 0, 0);
+		boot->signature = 0xAA55;
+		break;
+	case FAT_BOOT_JUMP:
+		boot_fault(fsck, F_BOOT_FIELD_MINOR, "it has no jump instruction", 0, 0);
+		memcpy(boot->jump, fat_boot_is_fat32_layout(boot) ? "\xEB\x58\x90" : "\xEB\x3C\x90", 3);
+		break;
+	case FAT_BOOT_MEDIA:
+		fix_media(fsck);
+		break;
+	case FAT_BOOT_TOTAL_BOTH:
+	case FAT_BOOT_TOTAL16_ON_32:
+		boot_fault(fsck,
+			   deviation->id == FAT_BOOT_TOTAL_BOTH ? F_BOOT_FIELD : F_BOOT_FIELD_MINOR,
+			   "two sector counts, or the wrong one", boot->total16_sec,
+			   boot->total32_sec);
+		if (fat_boot_is_fat32_layout(boot)) {
+			boot->total32_sec = fat_boot_total_sec(boot);
+			boot->total16_sec = 0;
+		} else {
+			boot->total32_sec = 0;
+		}
+		break;
+	case FAT_BOOT_ROOT_ENTRIES_ON_32:
+		boot_fault(fsck, F_BOOT_FIELD, "root entries are counted on FAT32", 0, 0);
+		boot->root_entries = 0;
+		break;
+	case FAT_BOOT_FS_TYPE:
+		boot_fault(fsck, F_BOOT_FIELD_MINOR, "it names another type", 0, 0);
+		memcpy(boot->fs_type, type_text(fsck->geometry.type), sizeof boot->fs_type);
+		break;
+	case FAT_BOOT_VERSION:
+		boot_fault(fsck, F_BOOT_FIELD, "the version is not 0.0", boot->version, 0);
+		boot->version = 0;
+		break;
+	case FAT_BOOT_ACTIVE_FAT:
+		boot_fault(fsck, F_BOOT_FIELD, "the active FAT does not exist", boot->ext_flags, 0);
+		boot->ext_flags = 0;
+		break;
+	case FAT_BOOT_ROOT_CLUS:
+		fix_root_clus(fsck);
+		break;
+	case FAT_BOOT_FSINFO_SEC:
+	case FAT_BOOT_FSINFO_NONE:
+		fix_pointer(fsck, true, deviation->id == FAT_BOOT_FSINFO_NONE);
+		break;
+	case FAT_BOOT_BACKUP_SEC:
+	case FAT_BOOT_BACKUP_NONE:
+		fix_pointer(fsck, false, deviation->id == FAT_BOOT_BACKUP_NONE);
+		break;
+	case FAT_BOOT_DIRTY:
+		boot_fault(fsck, F_DIRTY_BOOT, NULL, 0, 0);
+		break;
+	case FAT_BOOT_SURFACE:
+		boot_fault(fsck, F_SURFACE_BOOT, NULL, 0, 0);
+		break;
+	case FAT_BOOT_TOTAL_LARGE:
+		boot_fault(fsck, F_DEVICE_SHORT, NULL, deviation->found, deviation->expected);
+		break;
+	case FAT_BOOT_FAT_SMALL:
+		clamp_to_fat(fsck, deviation->found, deviation->expected);
+		break;
+	case FAT_BOOT_SECTOR_BYTES:
+	case FAT_BOOT_SECTOR_LARGE:
+	case FAT_BOOT_CLUSTER_SEC:
+	case FAT_BOOT_CLUSTER_LARGE:
+	case FAT_BOOT_RESERVED:
+	case FAT_BOOT_N_FATS_ZERO:
+	case FAT_BOOT_N_FATS_MANY:
+	case FAT_BOOT_TOTAL_ZERO:
+	case FAT_BOOT_TOTAL_SMALL:
+	case FAT_BOOT_FAT_SEC_ZERO:
+	case FAT_BOOT_CLUSTERS_MANY:
+	case FAT_BOOT_CLUSTERS_FEW_32:
+	case FAT_BOOT_ROOT_ENTRIES_ZERO:
+	case FAT_BOOT_ROOT_ENTRIES_ODD:
+	case FAT_BOOT_EXT_SIG:
+	case FAT_BOOT_N_DEVIATIONS:
+		break;
+	}
+}
+
+/* The media byte is one, but both FATs have another: the boot sector is wrong. */
+static void check_media(struct fsck *fsck)
+{
+	uint32_t media = 0;
+
+	for (uint32_t i = 0; i < fsck->geometry.n_fats; i++) {
+		uint8_t byte;
+
+		if (fat_dev_read(fsck->dev, fat_geometry_fat_off(&fsck->geometry, i), &byte, 1) !=
+			    FAT_OK ||
+		    byte < 0xF8 || (i > 0 && byte != media))
+			return;
+		media = byte;
+	}
+	if (media == 0xFF || media == fsck->geometry.media)
+		return; /* FFh is what a FAT entry 0 that lost its media byte looks like */
+	boot_fault(fsck, F_BOOT_FIELD, "the media byte is not that of the FATs", fsck->boot.media,
+		   media);
+	fsck->boot.media = (uint8_t)media;
+	fsck->geometry.media = (uint8_t)media;
+}
+
+static void accept(struct fsck *fsck, const struct candidate *main)
+{
+	memcpy(fsck->sector, main->sector, sizeof fsck->sector);
+	fsck->boot = main->boot;
+	fsck->geometry = main->geometry;
+	for (size_t i = 0; i < main->report.n_deviations; i++)
+		fix_field(fsck, &main->report.deviation[i]);
+	if (!has_deviation(main, FAT_BOOT_MEDIA))
+		check_media(fsck);
+	fat_geometry_decode(&fsck->boot, &fsck->geometry);
+}
+
+static enum fat_status choose(struct fsck *fsck, struct candidate *main)
+{
+	struct candidate *backup = malloc(sizeof *backup);
+
+	if (!backup)
+		return FAT_ERR_MEMORY;
+	if (find_backup(fsck, main, backup) &&
+	    (!main->usable || (!same_layout(&main->boot, &backup->boot) &&
+			       backup_is_better(fsck, main, backup))))
+		restore_from(fsck, main, backup);
+	free(backup);
+	if (!main->usable || (main->proof <= 0 && main->boot.signature != 0xAA55)) {
+		boot_fault(fsck, F_BOOT_UNUSABLE, describe(main), 0, 0);
+		return FAT_ERR_FORMAT;
+	}
+	return FAT_OK;
+}
+
+enum fat_status pass_boot(struct fsck *fsck)
+{
+	struct candidate *main = malloc(sizeof *main);
+	enum fat_status status;
+
+	if (!main)
+		return FAT_ERR_MEMORY;
+	status = fsck->dev->size_bytes < FAT_BOOT_BYTES ? FAT_ERR_FORMAT :
+							  read_candidate(fsck, 0, main);
+	if (status == FAT_OK)
+		status = choose(fsck, main);
+	if (status == FAT_OK) {
+		accept(fsck, main);
+		compare_backup(fsck, main);
+		status = fat_table_init(&fsck->table, fsck->dev, &fsck->geometry, 4u << 20);
+		fsck->has_table = status == FAT_OK;
+	}
+	free(main);
+	return status;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pass_lost: pass 4, clusters in use that no entry leads to.
+ *
+ * Runs only if the counts say that there are some. A lost cluster that no lost cluster refers to is
+ * the head of a chain; what is left when all heads were followed is in cycles. Leaves behind the list
+ * of lost chains, heads ascending.
+ */
+#include "fsck.h"
+
+struct search {
+	struct fsck *fsck;
+	struct fat_bitmap pointed; /* a lost cluster refers to it */
+	bool cycles;
+};
+
+static bool is_lost(const struct search *search, uint32_t clus, uint32_t value)
+{
+	return value != 0 && value != fat_entry_bad(search->fsck->geometry.type) &&
+	       clus >= FAT_FIRST_CLUS && !fat_bitmap_get(&search->fsck->reached, clus);
+}
+
+static enum fat_status note_targets(void *context, uint32_t first, uint32_t n,
+				    const uint32_t *values)
+{
+	struct search *search = context;
+
+	for (uint32_t i = 0; values && i < n; i++)
+		if (is_lost(search, first + i, values[i]) &&
+		    fat_geometry_has_clus(&search->fsck->geometry, values[i]) &&
+		    fat_bitmap_set(&search->pointed, values[i]) == FAT_BIT_NO_MEMORY)
+			return FAT_ERR_MEMORY;
+	return FAT_OK;
+}
+
+static enum fat_status put_chain(struct search *search, uint32_t head)
+{
+	struct fsck *fsck = search->fsck;
+	struct lost_chain *lost = fat_vec_push(&fsck->lost);
+	enum cluster_look look;
+	enum fat_status status;
+	struct walk walk;
+
+	if (!lost) {
+		struct fault fault = { .id = F_LOST_MANY, .dir = NO_DIR };
+
+		if (fsck->n_faults_dropped++ == 0)
+			fsck_fault(fsck, &fault);
+		return FAT_OK;
+	}
+	status = chain_claim(fsck, head, 0, &walk);
+	if (status != FAT_OK)
+		return status;
+	*lost = (struct lost_chain){
+		.head = head,
+		.last = walk.last,
+		.n = walk.n,
+		.is_open = walk.end != WALK_END,
+		.is_cycle = search->cycles,
+	};
+	status = cluster_look(fsck, head, &look, &lost->dotdot);
+	lost->is_dir = look == LOOK_DIR;
+	return status;
+}
+
+static enum fat_status follow_heads(void *context, uint32_t first, uint32_t n,
+				    const uint32_t *values)
+{
+	struct search *search = context;
+	enum fat_status status = FAT_OK;
+
+	for (uint32_t i = 0; values && i < n && status == FAT_OK; i++)
+		if (is_lost(search, first + i, values[i]) &&
+		    (search->cycles || !fat_bitmap_get(&search->pointed, first + i)))
+			status = put_chain(search, first + i);
+	return status;
+}
+
+static enum fat_status scan(struct search *search,
+			    enum fat_status (*entries)(void *, uint32_t, uint32_t,
+						       const uint32_t *))
+{
+	struct fat_table_visitor visitor = { .context = search, .entries = entries };
+
+	return fat_table_scan(&search->fsck->table, &visitor);
+}
+
+static void report_lost(struct fsck *fsck)
+{
+	for (size_t i = 0; i < fsck->lost.n; i++) {
+		const struct lost_chain *lost = fat_vec_at(&fsck->lost, i);
+		struct fault fault = {
+			.id = lost->is_dir ? F_LOST_DIR : F_LOST_CHAIN,
+			.dir = NO_DIR,
+			.start = lost->head,
+			.clus = lost->head,
+			.last = lost->last,
+			.n = lost->n,
+			.is_dir = lost->is_dir,
+			.a = lost->is_open,
+			.b = lost->dotdot,
+		};
+
+		fsck_fault(fsck, &fault);
+	}
+}
+
+enum fat_status pass_lost(struct fsck *fsck)
+{
+	struct search search = { .fsck = fsck };
+	enum fat_status status;
+
+	if (fsck->count.used <= fsck->reached.n_set)
+		return FAT_OK;
+	if (!fat_bitmap_init(&search.pointed, fsck->reached.n_bits))
+		return FAT_ERR_MEMORY;
+	status = scan(&search, note_targets);
+	if (status == FAT_OK)
+		status = scan(&search, follow_heads);
+	if (status == FAT_OK && fsck->count.used > fsck->reached.n_set) {
+		search.cycles = true;
+		status = scan(&search, follow_heads);
+	}
+	fat_bitmap_fini(&search.pointed);
+	report_lost(fsck);
+	return status;
+}

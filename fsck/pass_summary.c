@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pass_summary: pass 5, what is derived from the rest: FSInfo and the two labels.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fsck.h"
+
+static void number_fault(struct fsck *fsck, enum fault_id id, uint64_t a, uint64_t b)
+{
+	struct fault fault = { .id = id, .dir = NO_DIR, .a = a, .b = b };
+
+	fsck_fault(fsck, &fault);
+}
+
+static enum fat_status check_fsinfo(struct fsck *fsck)
+{
+	const struct fat_geometry *geometry = &fsck->geometry;
+	uint8_t sector[FAT_FSINFO_BYTES];
+	struct fat_fsinfo info;
+	enum fat_status status;
+
+	if (geometry->type != FAT_TYPE_32 || geometry->fsinfo_sec == 0)
+		return FAT_OK;
+	status = fat_dev_read(fsck->dev, (uint64_t)geometry->fsinfo_sec * geometry->sector_bytes,
+			      sector, sizeof sector);
+	if (status != FAT_OK)
+		return status;
+	fat_fsinfo_decode(sector, &info);
+	if (!info.lead_ok || !info.struct_ok || !info.trail_ok) {
+		number_fault(fsck, F_FSINFO_SIGNATURE, geometry->fsinfo_sec, 0);
+		return FAT_OK;
+	}
+	if (info.n_free != FAT_FSINFO_UNKNOWN && info.n_free != fsck->count.free)
+		number_fault(fsck, F_FREE_WRONG, info.n_free, fsck->count.free);
+	if (info.next_clus != FAT_FSINFO_UNKNOWN && !fat_geometry_has_clus(geometry, info.next_clus))
+		number_fault(fsck, F_NEXT_WRONG, info.next_clus, 0);
+	return FAT_OK;
+}
+
+/* A label in one place only is no fault: Windows writes the root's, others the boot sector's. */
+static void check_labels(struct fsck *fsck)
+{
+	static const uint8_t none[FAT_SHORT_BYTES] = "NO NAME    ", blank[] = "           ";
+	uint8_t root[FAT_SHORT_BYTES];
+	struct fault fault = { .id = F_LABEL_DIFFERS, .dir = NO_DIR };
+	char text[64];
+
+	memcpy(root, fsck->label.name, sizeof root);
+	if (root[0] == 0x05)
+		root[0] = FAT_SLOT_DELETED_MARK;
+	if (fsck->boot.ext_sig != 0x29 || !fsck->label.found ||
+	    memcmp(fsck->boot.label, none, sizeof none) == 0 ||
+	    memcmp(fsck->boot.label, blank, sizeof root) == 0 ||
+	    memcmp(fsck->boot.label, root, sizeof root) == 0)
+		return;
+	fat_short_to_utf8(fsck->boot.label, 0, &fsck->options->page, text, sizeof text);
+	fault.text = strdup(text);
+	fsck_fault(fsck, &fault);
+}
+
+enum fat_status pass_summary(struct fsck *fsck)
+{
+	check_labels(fsck);
+	return check_fsinfo(fsck);
+}
