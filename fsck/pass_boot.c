@@ -294,7 +294,7 @@ static void fix_pointer(struct fsck *fsck, bool fsinfo, bool minor)
 }
 
 /* The media byte that the FAT has is as good a witness as any. */
-static void fix_media(struct fsck *fsck)
+static void fix_media(struct fsck *fsck, const struct fat_boot_deviation *deviation)
 {
 	uint8_t bytes[4], low = 0;
 
@@ -303,7 +303,7 @@ static void fix_media(struct fsck *fsck)
 		low = bytes[0];
 	if (low != 0xF0 && low < 0xF8)
 		low = 0xF8;
-	boot_fault(fsck, F_BOOT_FIELD, "the media byte is none", fsck->boot.media, low);
+	boot_fault(fsck, F_BOOT_FIELD, "the media byte is none", deviation->found, low);
 	fsck->boot.media = low;
 	fsck->geometry.media = low;
 }
@@ -313,21 +313,21 @@ static const char *type_text(enum fat_type type)
 	return type == FAT_TYPE_32 ? "FAT32   " : type == FAT_TYPE_16 ? "FAT16   " : "FAT12   ";
 }
 
-static void fix_root_clus(struct fsck *fsck)
+static void fix_root_clus(struct fsck *fsck, const struct fat_boot_deviation *deviation)
 {
 	boot_fault(fsck, F_BOOT_FIELD, "the root directory's cluster does not exist",
-		   fsck->boot.root_clus, FAT_FIRST_CLUS);
+		   deviation->found, FAT_FIRST_CLUS);
 	fsck->boot.root_clus = fsck->geometry.root_clus = FAT_FIRST_CLUS;
 }
 
 /* The FAT ends before the clusters do: the volume ends there too, for nothing else can be used. */
-static void clamp_to_fat(struct fsck *fsck, uint64_t entries, uint64_t needed)
+static void clamp_to_fat(struct fsck *fsck, const struct fat_boot_deviation *deviation)
 {
 	struct fat_geometry *geometry = &fsck->geometry;
 	uint64_t data_sec = fat_geometry_data_off(geometry) / geometry->sector_bytes;
 
-	boot_fault(fsck, F_FAT_TOO_SMALL, NULL, entries, needed);
-	geometry->n_clus = (uint32_t)(entries - FAT_FIRST_CLUS);
+	boot_fault(fsck, F_FAT_TOO_SMALL, NULL, deviation->found, deviation->expected);
+	geometry->n_clus = (uint32_t)(deviation->found - FAT_FIRST_CLUS);
 	geometry->total_sec = (uint32_t)(data_sec + (uint64_t)geometry->n_clus * geometry->cluster_sec);
 	if (fsck->boot.total16_sec)
 		fsck->boot.total16_sec = (uint16_t)geometry->total_sec;
@@ -335,92 +335,112 @@ static void clamp_to_fat(struct fsck *fsck, uint64_t entries, uint64_t needed)
 		fsck->boot.total32_sec = geometry->total_sec;
 }
 
-static void fix_field(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+typedef void field_fixer(struct fsck *fsck, const struct fat_boot_deviation *deviation);
+
+static void fix_signature(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+{
+	boot_fault(fsck, F_BOOT_FIELD, "the signature 55 AA is missing", deviation->found, 0xAA55);
+	fsck->boot.signature = 0xAA55;
+}
+
+static void fix_jump(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+{
+	bool fat32 = fat_boot_is_fat32_layout(&fsck->boot);
+
+	boot_fault(fsck, F_BOOT_FIELD_MINOR, "it has no jump instruction", deviation->found, 0xEB);
+	memcpy(fsck->boot.jump, fat32 ? "\xEB\x58\x90" : "\xEB\x3C\x90", 3);
+}
+
+static void fix_totals(struct fsck *fsck, const struct fat_boot_deviation *deviation)
 {
 	struct fat_boot *boot = &fsck->boot;
+	bool both = deviation->id == FAT_BOOT_TOTAL_BOTH;
 
-	switch (deviation->id) {
-	case FAT_BOOT_SIGNATURE:
-		boot_fault(fsck, F_BOOT_FIELD, "the signature 55 AA is missing", 0, 0);
-		boot->signature = 0xAA55;
-		break;
-	case FAT_BOOT_JUMP:
-		boot_fault(fsck, F_BOOT_FIELD_MINOR, "it has no jump instruction", 0, 0);
-		memcpy(boot->jump, fat_boot_is_fat32_layout(boot) ? "\xEB\x58\x90" : "\xEB\x3C\x90", 3);
-		break;
-	case FAT_BOOT_MEDIA:
-		fix_media(fsck);
-		break;
-	case FAT_BOOT_TOTAL_BOTH:
-	case FAT_BOOT_TOTAL16_ON_32:
-		boot_fault(fsck,
-			   deviation->id == FAT_BOOT_TOTAL_BOTH ? F_BOOT_FIELD : F_BOOT_FIELD_MINOR,
-			   "two sector counts, or the wrong one", boot->total16_sec,
-			   boot->total32_sec);
-		if (fat_boot_is_fat32_layout(boot)) {
-			boot->total32_sec = fat_boot_total_sec(boot);
-			boot->total16_sec = 0;
-		} else {
-			boot->total32_sec = 0;
-		}
-		break;
-	case FAT_BOOT_ROOT_ENTRIES_ON_32:
-		boot_fault(fsck, F_BOOT_FIELD, "root entries are counted on FAT32", 0, 0);
-		boot->root_entries = 0;
-		break;
-	case FAT_BOOT_FS_TYPE:
-		boot_fault(fsck, F_BOOT_FIELD_MINOR, "it names another type", 0, 0);
-		memcpy(boot->fs_type, type_text(fsck->geometry.type), sizeof boot->fs_type);
-		break;
-	case FAT_BOOT_VERSION:
-		boot_fault(fsck, F_BOOT_FIELD, "the version is not 0.0", boot->version, 0);
-		boot->version = 0;
-		break;
-	case FAT_BOOT_ACTIVE_FAT:
-		boot_fault(fsck, F_BOOT_FIELD, "the active FAT does not exist", boot->ext_flags, 0);
-		boot->ext_flags = 0;
-		break;
-	case FAT_BOOT_ROOT_CLUS:
-		fix_root_clus(fsck);
-		break;
-	case FAT_BOOT_FSINFO_SEC:
-	case FAT_BOOT_FSINFO_NONE:
-		fix_pointer(fsck, true, deviation->id == FAT_BOOT_FSINFO_NONE);
-		break;
-	case FAT_BOOT_BACKUP_SEC:
-	case FAT_BOOT_BACKUP_NONE:
-		fix_pointer(fsck, false, deviation->id == FAT_BOOT_BACKUP_NONE);
-		break;
-	case FAT_BOOT_DIRTY:
-		boot_fault(fsck, F_DIRTY_BOOT, NULL, 0, 0);
-		break;
-	case FAT_BOOT_SURFACE:
-		boot_fault(fsck, F_SURFACE_BOOT, NULL, 0, 0);
-		break;
-	case FAT_BOOT_TOTAL_LARGE:
-		boot_fault(fsck, F_DEVICE_SHORT, NULL, deviation->found, deviation->expected);
-		break;
-	case FAT_BOOT_FAT_SMALL:
-		clamp_to_fat(fsck, deviation->found, deviation->expected);
-		break;
-	case FAT_BOOT_SECTOR_BYTES:
-	case FAT_BOOT_SECTOR_LARGE:
-	case FAT_BOOT_CLUSTER_SEC:
-	case FAT_BOOT_CLUSTER_LARGE:
-	case FAT_BOOT_RESERVED:
-	case FAT_BOOT_N_FATS_ZERO:
-	case FAT_BOOT_N_FATS_MANY:
-	case FAT_BOOT_TOTAL_ZERO:
-	case FAT_BOOT_TOTAL_SMALL:
-	case FAT_BOOT_FAT_SEC_ZERO:
-	case FAT_BOOT_CLUSTERS_MANY:
-	case FAT_BOOT_CLUSTERS_FEW_32:
-	case FAT_BOOT_ROOT_ENTRIES_ZERO:
-	case FAT_BOOT_ROOT_ENTRIES_ODD:
-	case FAT_BOOT_EXT_SIG:
-	case FAT_BOOT_N_DEVIATIONS:
-		break;
+	if (boot->total16_sec == 0 || (!both && boot->total32_sec))
+		return; /* was set right with the other deviation */
+	boot_fault(fsck, both ? F_BOOT_FIELD : F_BOOT_FIELD_MINOR,
+		   both ? "it has two sector counts" : "it has a 16-bit sector count on FAT32",
+		   boot->total16_sec, boot->total32_sec);
+	if (fat_boot_is_fat32_layout(boot)) {
+		boot->total32_sec = fat_boot_total_sec(boot);
+		boot->total16_sec = 0;
+	} else {
+		boot->total32_sec = 0;
 	}
+}
+
+static void fix_root_entries(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+{
+	boot_fault(fsck, F_BOOT_FIELD, "it counts root entries on FAT32", deviation->found, 0);
+	fsck->boot.root_entries = 0;
+}
+
+static void fix_fs_type(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+{
+	boot_fault(fsck, F_BOOT_FIELD_MINOR, "it names another type", deviation->found,
+		   deviation->expected);
+	memcpy(fsck->boot.fs_type, type_text(fsck->geometry.type), sizeof fsck->boot.fs_type);
+}
+
+static void fix_version(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+{
+	boot_fault(fsck, F_BOOT_FIELD, "the version is not 0.0", deviation->found, 0);
+	fsck->boot.version = 0;
+}
+
+static void fix_active_fat(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+{
+	boot_fault(fsck, F_BOOT_FIELD, "the active FAT does not exist", deviation->found, 0);
+	fsck->boot.ext_flags = 0;
+}
+
+static void fix_fsinfo_sec(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+{
+	fix_pointer(fsck, true, deviation->id == FAT_BOOT_FSINFO_NONE);
+}
+
+static void fix_backup_sec(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+{
+	fix_pointer(fsck, false, deviation->id == FAT_BOOT_BACKUP_NONE);
+}
+
+static void note_state(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+{
+	boot_fault(fsck, deviation->id == FAT_BOOT_DIRTY ? F_DIRTY_BOOT : F_SURFACE_BOOT, NULL,
+		   deviation->found, 0);
+}
+
+static void note_short_device(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+{
+	boot_fault(fsck, F_DEVICE_SHORT, NULL, deviation->found, deviation->expected);
+}
+
+/* What is not here is fatal, or no driver minds. */
+static field_fixer *const fixers[FAT_BOOT_N_DEVIATIONS] = {
+	[FAT_BOOT_SIGNATURE] = fix_signature,
+	[FAT_BOOT_JUMP] = fix_jump,
+	[FAT_BOOT_MEDIA] = fix_media,
+	[FAT_BOOT_TOTAL_BOTH] = fix_totals,
+	[FAT_BOOT_TOTAL16_ON_32] = fix_totals,
+	[FAT_BOOT_ROOT_ENTRIES_ON_32] = fix_root_entries,
+	[FAT_BOOT_FS_TYPE] = fix_fs_type,
+	[FAT_BOOT_VERSION] = fix_version,
+	[FAT_BOOT_ACTIVE_FAT] = fix_active_fat,
+	[FAT_BOOT_ROOT_CLUS] = fix_root_clus,
+	[FAT_BOOT_FSINFO_SEC] = fix_fsinfo_sec,
+	[FAT_BOOT_FSINFO_NONE] = fix_fsinfo_sec,
+	[FAT_BOOT_BACKUP_SEC] = fix_backup_sec,
+	[FAT_BOOT_BACKUP_NONE] = fix_backup_sec,
+	[FAT_BOOT_DIRTY] = note_state,
+	[FAT_BOOT_SURFACE] = note_state,
+	[FAT_BOOT_TOTAL_LARGE] = note_short_device,
+	[FAT_BOOT_FAT_SMALL] = clamp_to_fat,
+};
+
+static void fix_field(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+{
+	if (fixers[deviation->id])
+		fixers[deviation->id](fsck, deviation);
 }
 
 /* The media byte is one, but both FATs have another: the boot sector is wrong. */
