@@ -80,7 +80,7 @@ struct advise_samples {
 	uint64_t ns[ADVISE_MAX_SAMPLES];
 };
 
-/* A write (or a flush, len_bytes 0) as it was made: what the model of the device is fitted to. */
+/* A write (or, len_bytes 0, the settling of those before) as it was made: what the model of the device is fitted to. */
 struct advise_request {
 	uint64_t off, ns;
 	uint32_t len_bytes;
@@ -150,17 +150,30 @@ struct advise_rehearsal {
 };
 
 /* What single writes into erase blocks, here and there, told. */
+#define ADVISE_MAX_VISITS 32
 struct advise_inside {
 	bool tried;
+	/* where reads show no blocks: a page each in blocks far apart, and what it cost */
+	size_t n_visits;
+	uint64_t visit_off[ADVISE_MAX_VISITS], visit_ns[ADVISE_MAX_VISITS];
 	bool costs;             /* some writes cost the copying of a block */
 	uint32_t open_segments; /* so many blocks were taken in turn without it; 0: not found out */
 	uint32_t fat_blocks;    /* so many at the start take writes anywhere, as FATs need */
 };
 
+/* When a write is over, though the device has said so before. */
+enum advise_settle {
+	ADVISE_SETTLED,         /* at once: there is no cache to be seen */
+	ADVISE_SETTLE_BY_FLUSH, /* after a flush: a cache that obeys */
+	ADVISE_SETTLE_BY_READ,  /* when reads are as fast again as ever: a cache that does not */
+};
+
 struct advise_measured {
 	uint32_t block_bytes, max_bytes;
 	uint64_t size_bytes;
-	bool flush_tells; /* a flush waits for a cache: writes are judged with their flush */
+	uint64_t real_bytes; /* beyond, it repeats what lies below: a fake; 0: not seen to */
+	enum advise_settle settle;
+	uint64_t cache_bytes; /* taken at the speed of the bus before writes slowed down */
 	struct advise_trace trace;
 	struct advise_inside inside;
 	struct advise_samples seek;                 /* 4 KiB reads at random places */
@@ -243,6 +256,14 @@ double advise_find_period(const struct advise_block_scan *scan, uint64_t *period
 
 /* What the page scan shows, confirmed or not: 0 for nothing. *phase_off: below the page size. */
 uint64_t advise_page_of(const struct advise_measured *measured, uint64_t *phase_off);
+
+/*
+ * Where writes pay for the pages before theirs in the block, and for those that the block closed for
+ * them lacks, their times say where in its block each lay: the block size and offset that explain
+ * the visits. *left: the part of their variance that remains, 0..1. Pure; some ms.
+ */
+uint64_t advise_find_sawtooth(const struct advise_inside *inside, uint64_t page_bytes,
+			      uint64_t page_off, uint64_t *block_off, double *left);
 
 /* How many of the pairs say that the boundary costs something: 0 none, 1 all of them. */
 double advise_pairs_agree(const struct advise_pairs *pairs, double noise);

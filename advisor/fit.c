@@ -84,7 +84,7 @@ static bool replay(const struct advise_measured *measured, const struct sim_para
 		add_work(row, &before, &after);
 		before = after;
 		row->ns += (double)r->ns;
-		begins = !measured->flush_tells || r->len_bytes == 0;
+		begins = measured->settle == ADVISE_SETTLED || r->len_bytes == 0;
 	}
 	sim_free(sim);
 	return table->n > 0;
@@ -259,6 +259,19 @@ static uint64_t whole_ns(double ns)
 	return (uint64_t)(ns + 0.5);
 }
 
+/* What was taken at the speed of the bus, less what the medium had written meanwhile. */
+static void set_cache(const struct advise_measured *measured, struct sim_params *p)
+{
+	double bytes = (double)measured->cache_bytes;
+	double bus = p->write_ns_per_byte + (double)p->write_command_ns / 65536;
+	double medium = (double)p->program_ns / (double)p->page_bytes;
+
+	if (measured->settle == ADVISE_SETTLED || medium <= 0)
+		return;
+	p->cache_bytes = whole_ns(fmax(bytes * (1 - bus / medium), 65536));
+	p->cache_lies = measured->settle == ADVISE_SETTLE_BY_READ;
+}
+
 /* The prices go into the model; a read far away is what it was measured to be. */
 static void set_times(const struct search *s, const struct advise_inferred *inferred,
 		      struct sim_params *p)
@@ -274,6 +287,7 @@ static void set_times(const struct search *s, const struct advise_inferred *infe
 	p->flush_ns = whole_ns(ns[FLUSH]);
 	p->read_command_ns = whole_ns(fmax(inferred->far_read_ns - ns[SENSE], 0));
 	p->max_command_bytes = s->measured->max_bytes;
+	set_cache(s->measured, p);
 }
 
 /* ---- a disk without a write cache ---------------------------------------------------------- */
@@ -288,7 +302,7 @@ static bool fit_disk(const struct advise_measured *measured,
 	double turn = inferred->command_ns, off = 0, seek;
 	size_t n = 0;
 
-	if (measured->flush_tells || turn < 4e6 || turn > 20e6 || inferred->ns_per_byte <= 0)
+	if (measured->settle != ADVISE_SETTLED || turn < 4e6 || turn > 20e6 || inferred->ns_per_byte <= 0)
 		return false;
 	*p = (struct sim_params){ .kind = SIM_DISK,
 				  .size_bytes = measured->size_bytes,

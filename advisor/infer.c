@@ -91,12 +91,13 @@ struct advise_comb advise_find_comb(const uint64_t *ns, size_t n, double noise)
 {
 	double usual = percentile(ns, n, 0.35); /* every second point may stand out */
 	double step = fmax(fmax(0.02 * usual, 1.5 * noise * usual), 8000);
+	double highest = percentile(ns, n, 0.98) - usual; /* a tooth, if there are any */
 	bool mark[ADVISE_SCAN_POINTS] = { false };
 	struct advise_comb best = { 0 };
 	size_t n_marks = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		mark[i] = (double)ns[i] > usual + step;
+		mark[i] = (double)ns[i] > usual + fmax(step, highest / 2);
 		n_marks += mark[i];
 	}
 	for (size_t period = 2; n_marks > 1 && period <= n / 4; period++) {
@@ -184,6 +185,20 @@ uint64_t advise_page_of(const struct advise_measured *measured, uint64_t *phase_
 	return page;
 }
 
+static void infer_by_visits(const struct advise_measured *measured,
+			    struct advise_inferred *inferred)
+{
+	uint64_t off = 0, block;
+	double left;
+
+	block = advise_find_sawtooth(&measured->inside, inferred->page.value, inferred->page_off,
+				     &off, &left);
+	if (block == 0 || left > 0.02)
+		return;
+	inferred->block = (struct advise_value){ block, 1 - 10 * left };
+	inferred->block_off = off;
+}
+
 static void infer_inside(const struct advise_measured *measured, struct advise_inferred *inferred)
 {
 	const struct advise_page_scan *pages = &measured->page_scan;
@@ -197,6 +212,8 @@ static void infer_inside(const struct advise_measured *measured, struct advise_i
 	if (blocks->period_bytes && sure >= 0.8) {
 		inferred->block = (struct advise_value){ blocks->period_bytes, sure };
 		inferred->block_off = blocks->phase_off;
+	} else {
+		infer_by_visits(measured, inferred);
 	}
 }
 

@@ -35,6 +35,7 @@ enum fat_status advise_measure(struct advise_target *target, const struct advise
 	p.check = aligned_alloc(4096, PROBE_CHECK_BYTES);
 	if (p.buf && p.check) {
 		probe_reads(&p);
+		p.usual_read_ns = (uint64_t)advise_median(&measured->seek);
 		status = probe_writes(&p, layouts);
 	}
 	measured->elapsed_ns = probe_now(&p) - p.begin_ns;

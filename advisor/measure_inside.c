@@ -17,6 +17,7 @@ struct visits {
 	uint64_t block_bytes, block_off; /* where the search found none: large pieces of the device */
 	uint32_t page_bytes;
 	uint64_t dear_ns; /* above: a block was closed for it */
+	uint64_t last_ns; /* what the last visit took */
 	uint32_t n_blocks;
 	enum fat_status status;
 };
@@ -33,6 +34,7 @@ static bool visit(struct visits *v, uint64_t start_off, uint64_t n, bool *dear)
 	v->status = probe_write(p, off, p->buf, v->page_bytes, &ns);
 	if (v->status == FAT_OK)
 		v->status = probe_settle(p, &ns);
+	v->last_ns = ns;
 	*dear = ns > v->dear_ns;
 	return v->status == FAT_OK;
 }
@@ -98,6 +100,25 @@ static bool count_open(struct visits *v)
 	return true;
 }
 
+/* Pages at random in blocks far apart: their prices tell where in a block they lay. */
+static void visit_at_random(struct visits *v)
+{
+	struct advise_inside *inside = &v->p->measured->inside;
+	uint64_t n_pages = v->block_bytes / v->page_bytes;
+	bool dear;
+
+	while (inside->n_visits < inside->open_segments + 16u &&
+	       inside->n_visits < ADVISE_MAX_VISITS) {
+		uint64_t off = new_block(v) +
+			       probe_random_below(v->p, n_pages) * v->page_bytes;
+
+		if (!visit(v, off, 0, &dear))
+			return;
+		inside->visit_off[inside->n_visits] = off;
+		inside->visit_ns[inside->n_visits++] = v->last_ns;
+	}
+}
+
 /* Blocks at the front, in order, while a visit does not cost the closing of another. */
 static void count_fat_blocks(struct visits *v)
 {
@@ -137,7 +158,14 @@ enum fat_status probe_inside(struct probe *p)
 		    2000000;
 	probe_begin_step(p, "erase blocks at once", 35);
 	p->measured->inside.tried = try_order(&v) && count_open(&v);
-	if (p->measured->inside.costs)
+	if (p->measured->inside.costs && inferred.block.value == 0) {
+		probe_begin_step(p, "erase block, by writing", 25);
+		visit_at_random(&v);
+		advise_infer(p->measured, &inferred);
+		v.block_bytes = inferred.block.value;
+		v.block_off = inferred.block_off;
+	}
+	if (p->measured->inside.costs && v.block_bytes > 0)
 		count_fat_blocks(&v);
 	return v.status;
 }

@@ -8,52 +8,112 @@
 #include "bytes.h"
 #include "probe.h"
 
+/* A stretch in pieces, without waiting for anything; *ns: all of it. */
+static enum fat_status write_burst(struct probe *p, uint64_t off, size_t len, size_t piece,
+				   uint64_t *ns)
+{
+	*ns = 0;
+	for (size_t at = 0; at < len; at += piece) {
+		uint64_t piece_ns;
+		enum fat_status status = probe_write(p, off + at, p->buf + at, piece, &piece_ns);
+
+		if (status != FAT_OK)
+			return status;
+		*ns += piece_ns;
+	}
+	return FAT_OK;
+}
+
+/* The first read has waited already: its part and the rest are one. */
+static enum fat_status settle_after(struct probe *p, uint64_t waited_ns)
+{
+	probe_note_settled(p, waited_ns);
+	return probe_settle(p, &waited_ns);
+}
+
 /*
- * Is there a cache that a flush empties? Then the first flush after some writes takes its time, and
- * a second one none.
+ * Is there a cache? If a flush empties it, the first one after some writes takes its time and a
+ * second one none. If it ignores flushes, the reads after the writes are slow for a while.
  */
 static enum fat_status find_cache(struct probe *p)
 {
-	const size_t len = 512u << 10, piece = 64u << 10;
-	uint64_t off = probe_next_place(p, len), write_ns = 0, full_ns, empty_ns, ns;
-	enum fat_status status = FAT_OK;
+	const size_t len = 256u << 10;
+	uint64_t off = probe_next_place(p, len), write_ns, full_ns, empty_ns, read_ns;
+	enum fat_status status;
 
 	probe_begin_step(p, "cache", 8);
-	if (!probe_load(p, off, len))
+	if (!probe_may_write(p, 2 * len) || !probe_load(p, off, len))
 		return FAT_OK;
-	for (size_t at = 0; at < len && status == FAT_OK; at += piece) {
-		if (probe_is_over(p) || !probe_may_write(p, piece))
-			return FAT_OK;
-		status = probe_write(p, off + at, p->buf + at, piece, &ns);
-		write_ns += ns;
-	}
+	status = write_burst(p, off, len, 64u << 10, &write_ns);
 	if (status == FAT_OK)
 		status = probe_flush(p, &full_ns);
 	if (status == FAT_OK)
 		status = probe_flush(p, &empty_ns);
-	if (status == FAT_OK) {
-		p->measured->flush_tells = full_ns > 2 * empty_ns && full_ns > write_ns / 5;
-		probe_verify(p, off, len);
+	if (status != FAT_OK)
+		return status;
+	if (full_ns > 2 * empty_ns && full_ns > write_ns / 5) {
+		p->measured->settle = ADVISE_SETTLE_BY_FLUSH;
+		probe_note_settled(p, full_ns);
+	} else if (probe_read(p, off / 2 / 4096 * 4096, p->check, 4096, &read_ns) == FAT_OK &&
+		   read_ns > 3 * p->usual_read_ns && read_ns > write_ns / 10) {
+		p->measured->settle = ADVISE_SETTLE_BY_READ;
+		status = settle_after(p, read_ns - p->usual_read_ns);
 	}
+	probe_verify(p, off, len);
 	return status;
 }
 
-/* Writes a loaded stretch back in pieces, from *done on, until `end`. */
+/* How much does the cache take before the writes slow down to what the medium does? */
+static enum fat_status measure_cache(struct probe *p)
+{
+	const size_t piece = 64u << 10, len = 4u << 20;
+	uint64_t off = probe_next_place(p, 3 * len), ns, fastest = UINT64_MAX;
+	unsigned n_slow = 0;
+
+	if (p->measured->settle == ADVISE_SETTLED)
+		return FAT_OK;
+	probe_begin_step(p, "cache size", 15);
+	for (uint64_t done = 0; done < 3 * len && n_slow < 3; done += piece) {
+		enum fat_status status;
+
+		if (probe_is_over(p) || !probe_may_write(p, piece) ||
+		    (done % len == 0 && !probe_load(p, off + done, len)))
+			break;
+		status = probe_write(p, off + done, p->buf + done % len, piece, &ns);
+		if (status != FAT_OK)
+			return status;
+		fastest = min_u64(fastest, ns);
+		n_slow = ns > 2 * fastest ? n_slow + 1 : 0;
+		p->measured->cache_bytes = done + piece - n_slow * piece;
+	}
+	return probe_settle(p, &ns);
+}
+
+/*
+ * Writes a loaded stretch back in pieces, from *done on, until `end`. Where a cache hides what a
+ * single piece takes, the sample is the mean of all.
+ */
 static enum fat_status write_pieces(struct probe *p, uint64_t off, size_t *done, size_t end,
 				    size_t piece, struct advise_samples *samples)
 {
-	while (*done < end && !probe_is_over(p) && probe_may_write(p, piece)) {
-		uint64_t ns;
-		enum fat_status status = probe_write(p, off + *done, p->buf + *done, piece, &ns);
+	uint64_t total_ns = 0, n = 0;
+	enum fat_status status = FAT_OK;
 
-		if (status == FAT_OK && *done + piece == end)
-			status = probe_settle(p, &ns);
-		if (status != FAT_OK)
-			return status;
+	while (*done < end && status == FAT_OK && !probe_is_over(p) && probe_may_write(p, piece)) {
+		uint64_t ns;
+
+		status = probe_write(p, off + *done, p->buf + *done, piece, &ns);
 		probe_keep(samples, ns);
+		total_ns += ns;
 		*done += piece;
+		n++;
 	}
-	return FAT_OK;
+	if (status != FAT_OK || n == 0 || p->measured->settle == ADVISE_SETTLED)
+		return status;
+	status = probe_settle(p, &total_ns);
+	samples->n = 1;
+	samples->ns[0] = total_ns / n;
+	return status;
 }
 
 /*
@@ -256,6 +316,8 @@ enum fat_status probe_writes(struct probe *p, const struct advise_layout *layout
 {
 	enum fat_status status = find_cache(p);
 
+	if (status == FAT_OK)
+		status = measure_cache(p);
 	if (status == FAT_OK)
 		status = write_sizes(p);
 	if (status == FAT_OK)

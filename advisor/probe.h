@@ -27,6 +27,7 @@ struct probe {
 	uint32_t n_places;
 	uint64_t rng;
 	uint32_t step;
+	uint64_t usual_read_ns; /* a 4 KiB read somewhere */
 };
 
 uint64_t probe_now(struct probe *p);
@@ -53,7 +54,10 @@ enum fat_status probe_write(struct probe *p, uint64_t off, const void *buf, size
 			    uint64_t *ns);
 enum fat_status probe_flush(struct probe *p, uint64_t *ns);
 
-/* Where a flush tells something: that, its time added to *ns. Otherwise nothing. */
+/* Records that what was written took ns more after the device had said that it was done. */
+void probe_note_settled(struct probe *p, uint64_t ns);
+
+/* Waits until what was written is written, in the way this device needs; adds the time to *ns. */
 enum fat_status probe_settle(struct probe *p, uint64_t *ns);
 
 /* Reads a stretch into p->buf. false if it cannot be read: another place, then. */

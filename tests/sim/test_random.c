@@ -15,7 +15,7 @@
 #include "bench.h"
 #include "random_device.h"
 
-#define SAMPLE    60
+#define SAMPLE    40
 #define FIRST_ROW 3 /* 4 KiB */
 
 static const char *const writer_names[ADVISE_N_WRITERS] = { "fresh", "aged", "sync", "cluster" };

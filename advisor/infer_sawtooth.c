@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * infer_sawtooth: erase blocks from the price of single writes, where reads show none. Pure.
+ *
+ * A device that keeps k blocks open, each filled in rising order, pays for a write at x: the pages of
+ * x's block before x, and the pages that the block closed for it (the one visited k visits ago; none,
+ * if a block was full and closed by itself) lacks behind its own. For each block size and offset this
+ * number of pages is known, and the time is a + b * pages: a and b follow by regression, and the right
+ * ones leave nothing but noise.
+ */
+#include <math.h>
+
+#include "advise.h"
+#include "bytes.h"
+
+#define SMALLEST_BLOCK (256u << 10)
+#define LARGEST_BLOCK  (32u << 20)
+
+/* Part of the variance that the best line leaves; 1 if the line falls. */
+static double left_over(const double *x, const double *y, size_t n)
+{
+	double sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0, vx, vy, cov;
+
+	for (size_t i = 0; i < n; i++) {
+		sx += x[i];
+		sy += y[i];
+		sxx += x[i] * x[i];
+		sxy += x[i] * y[i];
+		syy += y[i] * y[i];
+	}
+	vx = sxx - sx * sx / (double)n;
+	vy = syy - sy * sy / (double)n;
+	cov = sxy - sx * sy / (double)n;
+	if (vx <= 0 || vy <= 0 || cov <= 0)
+		return 1;
+	return fmax(1 - cov * cov / (vx * vy), 0);
+}
+
+struct teeth {
+	const struct advise_inside *inside;
+	uint64_t page_bytes;
+};
+
+/* Part of the variance that blocks of this size and place leave; 1 if too few visits tell. */
+static double try_block(const struct teeth *t, uint64_t block, uint64_t off)
+{
+	double x[ADVISE_MAX_VISITS], y[ADVISE_MAX_VISITS];
+	uint64_t open[ADVISE_MAX_VISITS + 1]; /* pages that the open blocks lack, oldest first */
+	size_t first = 0, n_open = 0, n_unknown = t->inside->open_segments, n = 0;
+
+	for (size_t i = 0; i < t->inside->n_visits; i++) {
+		uint64_t pos = (t->inside->visit_off[i] + block - off) % block;
+		uint64_t lacks = block - pos - t->page_bytes, closed = 0;
+		bool known = true;
+
+		if (n_unknown + n_open == t->inside->open_segments) {
+			known = n_unknown == 0;
+			if (known) {
+				closed = open[first++];
+				n_open--;
+			} else {
+				n_unknown--;
+			}
+		}
+		if (lacks > 0)
+			open[first + n_open++] = lacks;
+		if (!known)
+			continue;
+		x[n] = (double)(pos + closed);
+		y[n++] = (double)t->inside->visit_ns[i];
+	}
+	return n >= 8 ? left_over(x, y, n) : 1;
+}
+
+uint64_t advise_find_sawtooth(const struct advise_inside *inside, uint64_t page_bytes,
+			      uint64_t page_off, uint64_t *block_off, double *left)
+{
+	struct teeth t = { inside, page_bytes ? page_bytes : 16384 };
+	uint64_t found = 0;
+
+	*left = 1;
+	if (inside->open_segments == 0 || inside->n_visits < inside->open_segments + 8u)
+		return 0;
+	for (uint64_t block = SMALLEST_BLOCK; block <= LARGEST_BLOCK; block += SMALLEST_BLOCK) {
+		if (block % t.page_bytes != 0)
+			continue;
+		for (uint64_t off = page_off; off < block; off += t.page_bytes) {
+			double remains = try_block(&t, block, off);
+
+			if (remains >= *left)
+				continue;
+			*left = remains;
+			*block_off = off;
+			found = block;
+		}
+	}
+	return found;
+}
