@@ -25,10 +25,11 @@
 struct advise_target {
 	struct fat_dev *dev;
 	uint64_t (*now_ns)(struct advise_target *target);
-	void *clock;          /* of now_ns */
-	uint32_t block_bytes; /* offsets and lengths are multiples of it; a power of two */
-	uint32_t max_bytes;   /* longest request that reaches the device as one command */
-	bool is_file;         /* an image: what lies below its file system is measured */
+	void *clock;           /* of now_ns */
+	uint32_t block_bytes;  /* offsets and lengths are multiples of it; a power of two */
+	uint32_t sector_bytes; /* of a volume on it: the device's logical block, 512 on an image */
+	uint32_t max_bytes;    /* longest request that reaches the device as one command */
+	bool is_file;          /* an image: what lies below its file system is measured */
 };
 
 /*
@@ -51,9 +52,9 @@ void advise_target_close(struct advise_target *target);
 /* ---- facts: what the host says, believed only where it can be checked ---------------------- */
 
 struct advise_facts {
-	char model[64];           /* "" where unknown */
-	uint64_t size_bytes;      /* of the target */
-	uint64_t start_bytes;     /* where the target begins on the whole disk */
+	char model[64];            /* "" where unknown */
+	uint64_t size_bytes;       /* of the target */
+	uint64_t start_bytes;      /* where the target begins on the whole disk */
 	uint64_t erase_hint_bytes; /* what the kernel says; 0: nothing */
 };
 
@@ -80,7 +81,10 @@ struct advise_samples {
 	uint64_t ns[ADVISE_MAX_SAMPLES];
 };
 
-/* A write (or, len_bytes 0, the settling of those before) as it was made: what the model of the device is fitted to. */
+/*
+ * A write (or, len_bytes 0, the settling of those before) as it was made: what the model of the
+ * device is fitted to.
+ */
 struct advise_request {
 	uint64_t off, ns;
 	uint32_t len_bytes;
@@ -108,7 +112,8 @@ struct advise_stream {
 	uint64_t bytes, ns; /* ns 0: not measured */
 };
 
-/* Reads across a boundary that was foretold, each beside one across none, at places not seen before. */
+/* Reads across a boundary that was foretold, each beside one across none, at places not seen
+ * before. */
 #define ADVISE_MAX_PAIRS 16
 struct advise_pairs {
 	size_t n;
@@ -135,7 +140,7 @@ struct advise_block_scan {
 	size_t n;
 	uint64_t off[ADVISE_MAX_BOUNDARIES];
 	uint64_t excess_ns[ADVISE_MAX_BOUNDARIES]; /* over the point beside it */
-	uint64_t period_bytes, phase_off; /* 0: none; what the pairs are of */
+	uint64_t period_bytes, phase_off;          /* 0: none; what the pairs are of */
 	struct advise_pairs pairs;
 };
 
@@ -178,7 +183,7 @@ struct advise_measured {
 	struct advise_inside inside;
 	struct advise_samples seek;                 /* 4 KiB reads at random places */
 	struct advise_samples again;                /* the same read, again and again */
-	struct advise_samples read[ADVISE_N_SIZES];  /* rising, one after the other */
+	struct advise_samples read[ADVISE_N_SIZES]; /* rising, one after the other */
 	struct advise_samples write[ADVISE_N_SIZES];
 	struct advise_page_scan page_scan;
 	struct advise_block_scan block_scan;
@@ -227,16 +232,16 @@ struct advise_value {
 };
 
 struct advise_inferred {
-	double noise;     /* relative spread of equal requests */
-	bool heads_move;  /* random places cost milliseconds more */
-	double far_read_ns; /* 4 KiB at a random place */
+	double noise;                    /* relative spread of equal requests */
+	bool heads_move;                 /* random places cost milliseconds more */
+	double far_read_ns;              /* 4 KiB at a random place */
 	double write_ns[ADVISE_N_SIZES]; /* 0: not measured */
 	double read_size_ns[ADVISE_N_SIZES];
-	struct advise_value page;        /* bytes */
-	struct advise_value block;       /* erase block, bytes */
+	struct advise_value page;  /* bytes */
+	struct advise_value block; /* erase block, bytes */
 	struct advise_value open_segments;
-	uint64_t page_off, block_off;    /* first boundary, from the start of the target */
-	double command_ns, ns_per_byte;  /* the line through write_ns */
+	uint64_t page_off, block_off;   /* first boundary, from the start of the target */
+	double command_ns, ns_per_byte; /* the line through write_ns */
 	double read_bytes_per_s, write_bytes_per_s, two_streams_bytes_per_s;
 	double flush_ns;
 };
@@ -258,9 +263,9 @@ double advise_find_period(const struct advise_block_scan *scan, uint64_t *period
 uint64_t advise_page_of(const struct advise_measured *measured, uint64_t *phase_off);
 
 /*
- * Where writes pay for the pages before theirs in the block, and for those that the block closed for
- * them lacks, their times say where in its block each lay: the block size and offset that explain
- * the visits. *left: the part of their variance that remains, 0..1. Pure; some ms.
+ * Where writes pay for the pages before theirs in the block, and for those that the block closed
+ * for them lacks, their times say where in its block each lay: the block size and offset that
+ * explain the visits. *left: the part of their variance that remains, 0..1. Pure; some ms.
  */
 uint64_t advise_find_sawtooth(const struct advise_inside *inside, uint64_t page_bytes,
 			      uint64_t page_off, uint64_t *block_off, double *left);
@@ -279,7 +284,8 @@ double advise_median(const struct advise_samples *samples);
 double advise_middle(const uint64_t *ns, size_t n); /* n <= ADVISE_SCAN_POINTS */
 double advise_percentile(const struct advise_samples *samples, double part);
 
-/* ---- fit: a model of the device --------------------------------------------------------------- */
+/* ---- fit: a model of the device ---------------------------------------------------------------
+ */
 
 /*
  * The simulated device (sim.h) whose replay of the recorded writes comes nearest to the times
@@ -299,8 +305,20 @@ void advise_fit_model(const struct advise_measured *measured,
 
 /* ---- layout -------------------------------------------------------------------------------- */
 
-/* Layouts of all cluster sizes, index 0 for 512 B. Pure. */
-void advise_layouts(const struct advise_facts *facts, uint32_t sector_bytes, uint64_t align_bytes,
+/* How a volume is to be aligned, in the planner's words. */
+struct advise_align {
+	enum fat_layout_align kind;
+	uint64_t bytes, phase_bytes; /* boundaries, from the start of the whole disk */
+	uint32_t reserved_sec;       /* exactly; 0: as it comes */
+};
+
+/* One layout; false, and fat_bits 0, where there is no such volume. Pure. */
+bool advise_layout_plan(const struct advise_facts *facts, uint32_t sector_bytes,
+			uint32_t cluster_bytes, const struct advise_align *align,
+			struct advise_layout *layout);
+
+/* Layouts of all cluster sizes as mkfs.fat makes them unless told otherwise, index 0 for 512 B. */
+void advise_layouts(const struct advise_facts *facts, uint32_t sector_bytes,
 		    struct advise_layout layouts[ADVISE_N_CLUSTERS]);
 
 /* ---- predict ------------------------------------------------------------------------------- */
@@ -324,7 +342,7 @@ enum advise_workload {
 struct advise_row {
 	struct advise_layout layout;
 	double bytes_per_s[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS]; /* 0: cannot tell */
-	bool rehearsed; /* or played on a model that fits */
+	bool rehearsed;       /* or played on a model that fits */
 	uint64_t slack_bytes; /* of the files expected */
 };
 
@@ -349,16 +367,28 @@ struct advise_choice {
 	enum advise_verdict verdict;
 	size_t row; /* of the recommendation; a default where the verdict is "do not know" */
 	double confidence;
-	uint64_t align_bytes; /* 0: none */
+	struct advise_layout layout; /* of that row, padded if that is worth it */
+	bool align_tried, is_padded;
+	double align_gain;      /* times as fast as unpadded */
+	uint64_t align_bytes;   /* the erase block that the data area is aligned to; 0: none */
+	uint64_t partition_off; /* where a partition should begin on the whole disk */
 	char reason[256];
 	char mkfs[128]; /* options, without the device */
 };
 
+/* What a writer's workload counts in the score; 0: nothing. */
+double advise_weight(enum advise_writer writer, enum advise_workload workload);
+
 /* Weighted geometric mean of a row's speeds; 0 where one is not known. */
 double advise_score(const struct advise_row *row);
 
+/* Fills in layout and what says align in *choice. Pure; plays some workloads. */
+void advise_choose_align(const struct advise_facts *facts, const struct advise_inferred *inferred,
+			 const struct advise_fit *fit, const struct advise_layout *usual,
+			 struct advise_choice *choice);
+
 void advise_choose(const struct advise_facts *facts, const struct advise_measured *measured,
-		   const struct advise_inferred *inferred,
+		   const struct advise_inferred *inferred, const struct advise_fit *fit,
 		   const struct advise_prediction *prediction, struct advise_choice *choice);
 
 #endif

@@ -25,6 +25,11 @@ static const double weights[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS] = {
 	[ADVISE_CLUSTER] = { [ADVISE_LARGE] = 1, [ADVISE_PHOTOS] = 1 },
 };
 
+double advise_weight(enum advise_writer writer, enum advise_workload workload)
+{
+	return weights[writer][workload];
+}
+
 double advise_score(const struct advise_row *row)
 {
 	double sum = 0, weight = 0;
@@ -107,8 +112,7 @@ static double gain(const struct advise_facts *facts, const struct advise_predict
 
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
 		if (is_candidate(facts, &prediction->rows[i]))
-			worst = fmin(worst,
-				     prediction->rows[i].bytes_per_s[writer][ADVISE_LARGE]);
+			worst = fmin(worst, prediction->rows[i].bytes_per_s[writer][ADVISE_LARGE]);
 	return prediction->rows[row].bytes_per_s[writer][ADVISE_LARGE] / worst;
 }
 
@@ -161,16 +165,34 @@ static void decide(const struct advise_facts *facts, const struct advise_measure
 	}
 }
 
+/* At a boundary of erase blocks, a megabyte or more from the start, where other tools begin too. */
+static uint64_t partition_off(const struct advise_facts *facts,
+			      const struct advise_inferred *inferred)
+{
+	uint64_t block = inferred->block.value, phase;
+
+	if (block == 0)
+		return facts->size_bytes >= 1ull << 30 ? 4u << 20 : 1u << 20;
+	phase = (facts->start_bytes + inferred->block_off) % block;
+	return round_up(max_u64(1u << 20, phase) - phase, block) + phase;
+}
+
 void advise_choose(const struct advise_facts *facts, const struct advise_measured *measured,
-		   const struct advise_inferred *inferred,
+		   const struct advise_inferred *inferred, const struct advise_fit *fit,
 		   const struct advise_prediction *prediction, struct advise_choice *choice)
 {
-	const struct advise_layout *l;
+	const struct advise_layout *l = &choice->layout;
+	int n;
 
 	*choice = (struct advise_choice){ .verdict = ADVISE_DO_NOT_KNOW };
 	decide(facts, measured, inferred, prediction, choice);
-	l = &prediction->rows[choice->row].layout;
-	if (l->fat_bits != 0)
-		snprintf(choice->mkfs, sizeof choice->mkfs, "-F %d -s %u", l->fat_bits,
-			 l->cluster_bytes / l->sector_bytes);
+	advise_choose_align(facts, inferred, fit, &prediction->rows[choice->row].layout, choice);
+	choice->partition_off = partition_off(facts, inferred);
+	if (l->fat_bits == 0)
+		return;
+	n = snprintf(choice->mkfs, sizeof choice->mkfs, "-F %d -s %u", l->fat_bits,
+		     l->cluster_bytes / l->sector_bytes);
+	if (choice->is_padded)
+		snprintf(choice->mkfs + n, sizeof choice->mkfs - (size_t)n, " -a -R %u",
+			 l->reserved_sec);
 }

@@ -16,9 +16,8 @@ bool advise_may_touch(const char *path, char *why, size_t why_bytes)
 
 	host_target_init(&target, path);
 	if (host_use_find(NULL, &target, &use) == HOST_YES) {
-		snprintf(why, why_bytes, "%s%sis %s; unmount or detach it first",
-			 use.device, use.device[0] ? " " : "",
-			 host_use_text(&use, text, sizeof text));
+		snprintf(why, why_bytes, "%s%sis %s; unmount or detach it first", use.device,
+			 use.device[0] ? " " : "", host_use_text(&use, text, sizeof text));
 		return false;
 	}
 	if (target.kind == HOST_BLOCK && host_on_system_disk(NULL, &target) == HOST_YES) {
@@ -39,6 +38,6 @@ void advise_facts_read(const char *path, uint64_t size_bytes, struct advise_fact
 	snprintf(facts->model, sizeof facts->model, "%.30s%s%.30s", device.identity.vendor,
 		 device.identity.vendor[0] ? " " : "", device.identity.model);
 	facts->start_bytes = device.topology.part_start_bytes;
-	facts->erase_hint_bytes = device.flash.au_bytes ? device.flash.au_bytes :
-							  device.flash.preferred_erase_bytes;
+	facts->erase_hint_bytes =
+		device.flash.au_bytes ? device.flash.au_bytes : device.flash.preferred_erase_bytes;
 }

@@ -9,8 +9,8 @@
 
 /*
  * false, with words in why that complete "PATH: ", where path or anything on it is mounted, swap,
- * held by another device, or on the disk the system runs from. A missing path may be touched: opening
- * it will say more.
+ * held by another device, or on the disk the system runs from. A missing path may be touched:
+ * opening it will say more.
  */
 bool advise_may_touch(const char *path, char *why, size_t why_bytes);
 

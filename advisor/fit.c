@@ -154,7 +154,8 @@ static void weigh(struct table *table, const double *price)
 	}
 }
 
-/* Mean over the steps of the mean relative difference within each, one request counting 1 at most. */
+/* Mean over the steps of the mean relative difference within each, one request counting 1 at most.
+ */
 static double error_of(const struct table *table, const double *price)
 {
 	double sum = 0, step_sum = 0;
@@ -293,16 +294,17 @@ static void set_times(const struct search *s, const struct advise_inferred *infe
 /* ---- a disk without a write cache ---------------------------------------------------------- */
 
 /*
- * Writes one after the other each wait for the same place to come round again: a turn, plus the part
- * of a turn that the data take. false: this is no such disk.
+ * Writes one after the other each wait for the same place to come round again: a turn, plus the
+ * part of a turn that the data take. false: this is no such disk.
  */
-static bool fit_disk(const struct advise_measured *measured,
-		     const struct advise_inferred *inferred, struct sim_params *p, double *error)
+static bool fit_disk(const struct advise_measured *measured, const struct advise_inferred *inferred,
+		     struct sim_params *p, double *error)
 {
 	double turn = inferred->command_ns, off = 0, seek;
 	size_t n = 0;
 
-	if (measured->settle != ADVISE_SETTLED || turn < 4e6 || turn > 20e6 || inferred->ns_per_byte <= 0)
+	if (measured->settle != ADVISE_SETTLED || turn < 4e6 || turn > 20e6 ||
+	    inferred->ns_per_byte <= 0)
 		return false;
 	*p = (struct sim_params){ .kind = SIM_DISK,
 				  .size_bytes = measured->size_bytes,
@@ -322,12 +324,14 @@ static bool fit_disk(const struct advise_measured *measured,
 	*error = n > 0 ? off / (double)n : 1;
 	/* reads in a row come from its buffer: the bus, and the turning that writes pay as well */
 	p->read_ns_per_byte = fmax((inferred->read_size_ns[6] - inferred->read_size_ns[3]) /
-					   (advise_size_bytes(6) - advise_size_bytes(3)) -
-				   inferred->ns_per_byte, 0);
+						   (advise_size_bytes(6) - advise_size_bytes(3)) -
+					   inferred->ns_per_byte,
+				   0);
 	p->write_ns_per_byte = p->read_ns_per_byte;
-	p->read_command_ns = whole_ns(fmax(inferred->read_size_ns[3] -
-					   advise_size_bytes(3) * (p->read_ns_per_byte +
-								   inferred->ns_per_byte), 0));
+	p->read_command_ns = whole_ns(
+		fmax(inferred->read_size_ns[3] -
+			     advise_size_bytes(3) * (p->read_ns_per_byte + inferred->ns_per_byte),
+		     0));
 	p->write_command_ns = p->read_command_ns;
 	/* random places: half a turn, and 8/15 of the longest seek by the square root law */
 	seek = inferred->far_read_ns - inferred->read_size_ns[3] - turn / 2;

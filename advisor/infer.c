@@ -250,8 +250,8 @@ static void fit_line(struct advise_inferred *inferred, uint32_t max_bytes)
 /* Random places cost a disk very different times, flash the same. */
 static bool heads_move(const struct advise_measured *measured)
 {
-	double spread = advise_percentile(&measured->seek, 0.8) -
-			advise_percentile(&measured->seek, 0.2);
+	double spread =
+		advise_percentile(&measured->seek, 0.8) - advise_percentile(&measured->seek, 0.2);
 
 	return spread > 2e6 && spread > 0.2 * advise_median(&measured->seek);
 }

@@ -2,11 +2,11 @@
 /*
  * infer_sawtooth: erase blocks from the price of single writes, where reads show none. Pure.
  *
- * A device that keeps k blocks open, each filled in rising order, pays for a write at x: the pages of
- * x's block before x, and the pages that the block closed for it (the one visited k visits ago; none,
- * if a block was full and closed by itself) lacks behind its own. For each block size and offset this
- * number of pages is known, and the time is a + b * pages: a and b follow by regression, and the right
- * ones leave nothing but noise.
+ * A device that keeps k blocks open, each filled in rising order, pays for a write at x: the pages
+ * of x's block before x, and the pages that the block closed for it (the one visited k visits ago;
+ * none, if a block was full and closed by itself) lacks behind its own. For each block size and
+ * offset this number of pages is known, and the time is a + b * pages: a and b follow by
+ * regression, and the right ones leave nothing but noise.
  */
 #include <math.h>
 

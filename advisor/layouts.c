@@ -1,73 +1,62 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * layouts: where a FAT volume of each cluster size would have its parts on the target.
+ *
+ * libfat's planner decides, the same that mkfs.fat asks, so that advice and volume never disagree.
  */
 #include "advise.h"
 
 #include "bytes.h"
 
-#define ROOT_ENTRIES 512u
-
-/* Clusters by the entries' width; 0 bits if no width has so many. [COMPAT 3] */
-static int bits_for(uint64_t n_clusters)
+static void take_plan(const struct fat_layout *plan, struct advise_layout *l)
 {
-	if (n_clusters > 268435446)
-		return 0;
-	if (n_clusters >= 65525)
-		return 32;
-	if (n_clusters >= 4087)
-		return n_clusters <= 65524 ? 16 : 0;
-	return n_clusters >= 1 && n_clusters <= 4084 ? 12 : 0;
+	const struct fat_geometry *g = &plan->geometry;
+	uint64_t sector = g->sector_bytes;
+
+	l->fat_bits = g->fat_sec == 0 ? 0 : (int)g->type;
+	l->reserved_sec = g->reserved_sec;
+	l->fat_bytes = g->fat_sec * sector;
+	l->fat1_off = g->reserved_sec * sector;
+	l->fat2_off = l->fat1_off + (g->n_fats > 1 ? l->fat_bytes : 0);
+	l->root_off = l->fat1_off + g->n_fats * l->fat_bytes;
+	l->data_off = l->root_off + g->root_sec * sector;
+	l->n_clusters = g->n_clus;
 }
 
-static uint64_t entries_bytes(int bits, uint64_t n_entries)
+bool advise_layout_plan(const struct advise_facts *facts, uint32_t sector_bytes,
+			uint32_t cluster_bytes, const struct advise_align *align,
+			struct advise_layout *l)
 {
-	return bits == 12 ? div_ceil(n_entries * 3, 2) : n_entries * (uint64_t)(bits / 8);
-}
+	static const uint8_t types[] = { 32, 16, 12 };
+	struct fat_layout_request request = {
+		.size_bytes = facts->size_bytes,
+		.start_off = facts->start_bytes,
+		.sector_bytes = sector_bytes,
+		.cluster_sec = cluster_bytes / sector_bytes,
+		.align = align->kind,
+		.align_bytes = align->bytes,
+		.align_phase_bytes = align->phase_bytes,
+		.reserved_sec = align->reserved_sec,
+	};
 
-/* false if the volume does not have a number of clusters for this width. */
-static bool lay_out(const struct advise_facts *facts, uint32_t sector, uint64_t align, int bits,
-		    struct advise_layout *l)
-{
-	uint64_t reserved = (bits == 32 ? 32u : 1u) * (uint64_t)sector;
-	uint64_t root_bytes = bits == 32 ? 0 : ROOT_ENTRIES * 32u;
-	uint64_t fat = 0;
+	*l = (struct advise_layout){ .cluster_bytes = cluster_bytes, .sector_bytes = sector_bytes };
+	for (size_t i = 0; request.cluster_sec > 0 && i < sizeof types; i++) {
+		struct fat_layout plan;
 
-	for (int round = 0; round < 4; round++) {
-		uint64_t used = reserved + 2 * fat + root_bytes;
-
-		if (used + 65536 > facts->size_bytes)
-			return false;
-		l->n_clusters = (facts->size_bytes - used) / l->cluster_bytes;
-		fat = round_up(entries_bytes(bits, l->n_clusters + 2), sector);
-		reserved = (bits == 32 ? 32u : 1u) * (uint64_t)sector;
-		used = facts->start_bytes + reserved + 2 * fat + root_bytes;
-		reserved += round_up(used, align ? align : l->cluster_bytes) - used;
+		request.type = types[i];
+		if (fat_layout_plan(&request, &plan) != FAT_OK || plan.is_small_32)
+			continue;
+		take_plan(&plan, l);
+		return true;
 	}
-	l->fat_bits = bits;
-	l->reserved_sec = (uint32_t)(reserved / sector);
-	l->fat_bytes = fat;
-	l->fat1_off = reserved;
-	l->fat2_off = reserved + fat;
-	l->root_off = reserved + 2 * fat;
-	l->data_off = l->root_off + root_bytes;
-	return bits_for(l->n_clusters) == bits && reserved / sector <= 65535;
+	return false;
 }
 
-void advise_layouts(const struct advise_facts *facts, uint32_t sector_bytes, uint64_t align_bytes,
+void advise_layouts(const struct advise_facts *facts, uint32_t sector_bytes,
 		    struct advise_layout layouts[ADVISE_N_CLUSTERS])
 {
-	static const int widths[] = { 32, 16, 12 };
+	const struct advise_align usual = { .kind = FAT_ALIGN_CLUSTER };
 
-	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++) {
-		struct advise_layout *l = &layouts[i];
-		bool found = false;
-
-		*l = (struct advise_layout){ .cluster_bytes = 512u << i,
-					     .sector_bytes = sector_bytes };
-		for (size_t k = 0; k < 3 && !found && l->cluster_bytes >= sector_bytes; k++)
-			found = lay_out(facts, sector_bytes, align_bytes, widths[k], l);
-		if (!found)
-			l->fat_bits = 0;
-	}
+	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
+		advise_layout_plan(facts, sector_bytes, 512u << i, &usual, &layouts[i]);
 }

@@ -119,13 +119,14 @@ static int advise(const struct advise_options *options, const char *name,
 	struct sim_params model;
 	struct advise_prediction prediction;
 	struct advise_choice choice;
-	struct advise_report report = { name, facts, measured, &inferred,
-					&fit, &prediction, &choice };
+	struct advise_report report = {
+		name, facts, measured, &inferred, &fit, &prediction, &choice
+	};
 
 	advise_infer(measured, &inferred);
 	advise_fit_model(measured, &inferred, &model, &fit);
 	advise_predict(measured, &inferred, &fit, layouts, options->n_files, &prediction);
-	advise_choose(facts, measured, &inferred, &prediction, &choice);
+	advise_choose(facts, measured, &inferred, &fit, &prediction, &choice);
 	print_report(options->format, &report);
 	return choice.verdict == ADVISE_DO_NOT_KNOW ? EXIT_DO_NOT_KNOW : EXIT_ADVICE;
 }
@@ -147,8 +148,8 @@ static int judge(const char *name, const struct advise_measured *measured)
 	return EXIT_ADVICE;
 }
 
-static int run(const struct advise_options *options, const char *name,
-	       struct advise_target *target, const struct advise_facts *facts)
+static int run(const struct advise_options *options, const char *name, struct advise_target *target,
+	       const struct advise_facts *facts)
 {
 	bool progress = isatty(STDERR_FILENO) && !options->model;
 	struct advise_watch watch = { .stop = stop_on_signal,
@@ -164,13 +165,13 @@ static int run(const struct advise_options *options, const char *name,
 			  "%s: don't know: it is too small to measure (below 8 MiB)", name);
 		return EXIT_DO_NOT_KNOW;
 	}
-	advise_layouts(facts, 512, 0, layouts);
+	advise_layouts(facts, target->sector_bytes, layouts);
 	announce(options, name);
 	status = advise_measure(target, layouts, &options->budget, &watch, &measured);
 	if (progress)
 		fprintf(stderr, "\r\033[K");
-	result = status != FAT_OK ? say_measure_error(name, status, target) :
-				    judge(name, &measured);
+	result =
+		status != FAT_OK ? say_measure_error(name, status, target) : judge(name, &measured);
 	if (result == EXIT_ADVICE)
 		result = advise(options, name, facts, layouts, &measured);
 	advise_measured_fini(&measured);

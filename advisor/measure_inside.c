@@ -14,7 +14,8 @@
 
 struct visits {
 	struct probe *p;
-	uint64_t block_bytes, block_off; /* where the search found none: large pieces of the device */
+	uint64_t block_bytes,
+		block_off; /* where the search found none: large pieces of the device */
 	uint32_t page_bytes;
 	uint64_t dear_ns; /* above: a block was closed for it */
 	uint64_t last_ns; /* what the last visit took */
@@ -109,8 +110,7 @@ static void visit_at_random(struct visits *v)
 
 	while (inside->n_visits < inside->open_segments + 16u &&
 	       inside->n_visits < ADVISE_MAX_VISITS) {
-		uint64_t off = new_block(v) +
-			       probe_random_below(v->p, n_pages) * v->page_bytes;
+		uint64_t off = new_block(v) + probe_random_below(v->p, n_pages) * v->page_bytes;
 
 		if (!visit(v, off, 0, &dear))
 			return;

@@ -11,7 +11,8 @@ static void measure_seek(struct probe *p)
 
 	probe_begin_step(p, "random reads", 5);
 	for (int i = 0; i < 24 && !probe_is_over(p); i++)
-		if (probe_read(p, probe_random_below(p, n_blocks) * 4096, p->buf, 4096, &ns) == FAT_OK)
+		if (probe_read(p, probe_random_below(p, n_blocks) * 4096, p->buf, 4096, &ns) ==
+		    FAT_OK)
 			probe_keep(&p->measured->seek, ns);
 	for (int i = 0; i < 48 && !probe_is_over(p); i++)
 		if (probe_read(p, n_blocks / 2 * 4096, p->buf, 4096, &ns) == FAT_OK)

@@ -37,8 +37,9 @@ static const struct cli_option table[] = {
 const struct cli_program advise_program = {
 	.name = "fatadvise",
 	.synopsis = "[OPTIONS] DEVICE",
-	.purpose = "Measures DEVICE (disk, partition or image) and says how to format it with FAT.\n"
-		   "What it holds stays as it is: only bytes just read are written back.",
+	.purpose =
+		"Measures DEVICE (disk, partition or image) and says how to format it with FAT.\n"
+		"What it holds stays as it is: only bytes just read are written back.",
 	.options = table,
 	.n_options = sizeof table / sizeof *table,
 };
@@ -128,9 +129,9 @@ static enum advise_parsed take_operands(const struct cli_args *args, struct advi
 		options->path = args->argv[args->first_operand];
 		return ADVISE_RUN;
 	}
-	cli_error(&advise_program, n == 0 ? "no device given (--help shows how)" :
-		  options->model ? "--simulate takes no device" :
-				   "one device at a time");
+	cli_error(&advise_program, n == 0           ? "no device given (--help shows how)"
+				   : options->model ? "--simulate takes no device"
+						    : "one device at a time");
 	return ADVISE_WRONG;
 }
 

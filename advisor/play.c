@@ -26,9 +26,10 @@ struct play {
 	enum advise_writer writer;
 	uint64_t stride; /* 2 where every second cluster is taken by somebody else */
 	uint64_t next_clus;
-	uint64_t read_sector;  /* FAT sector read last; entries are looked up as clusters are taken */
-	uint64_t dirty_clus;   /* first whose entry is not written yet */
-	uint64_t dirty_bytes;  /* data since the last write-back */
+	uint64_t
+		read_sector; /* FAT sector read last; entries are looked up as clusters are taken */
+	uint64_t dirty_clus; /* first whose entry is not written yet */
+	uint64_t dirty_bytes; /* data since the last write-back */
 	uint64_t folder_off;
 };
 
@@ -304,8 +305,7 @@ static void send_to_model(void *ctx, enum sim_op op, uint64_t off, uint64_t len_
 }
 
 double play_on_model(const struct sim_params *params, const struct advise_layout *layout,
-		     enum advise_writer writer, enum advise_workload workload,
-		     uint64_t large_bytes)
+		     enum advise_writer writer, enum advise_workload workload, uint64_t large_bytes)
 {
 	struct stage stage = { .sim = sim_new(params) };
 	const struct play_sink sink = { send_to_model, &stage };

@@ -32,7 +32,8 @@ struct prices {
 	bool rehearsed;
 };
 
-/* A write of len_bytes in a row of its like: measured, between two measured, or several requests. */
+/* A write of len_bytes in a row of its like: measured, between two measured, or several requests.
+ */
 static double write_ns(const struct advise_measured *measured,
 		       const struct advise_inferred *inferred, uint32_t len_bytes)
 {
@@ -57,8 +58,7 @@ static bool price_by_rehearsal(const struct advise_rehearsal *r, struct prices *
 }
 
 /* The metadata's price from the rehearsal of the cluster size that lies nearest. */
-static void borrow_meta(const struct advise_measured *measured, size_t index,
-			struct prices *prices)
+static void borrow_meta(const struct advise_measured *measured, size_t index, struct prices *prices)
 {
 	for (size_t far = 1; far < ADVISE_N_CLUSTERS; far++) {
 		struct prices other;
@@ -83,14 +83,15 @@ static struct prices price(const struct advise_measured *measured,
 
 	prices.rehearsed = price_by_rehearsal(&measured->rehearsal[index], &prices);
 	if (!prices.rehearsed) {
-		prices.cluster = write_ns(measured, inferred, max_u32(cluster, measured->block_bytes));
+		prices.cluster =
+			write_ns(measured, inferred, max_u32(cluster, measured->block_bytes));
 		borrow_meta(measured, index, &prices);
 	}
 	if (inferred->write_bytes_per_s > 0)
 		prices.max_stream = 1e9 / inferred->write_bytes_per_s;
 	else
-		prices.max_stream = write_ns(measured, inferred, measured->max_bytes) /
-				    measured->max_bytes;
+		prices.max_stream =
+			write_ns(measured, inferred, measured->max_bytes) / measured->max_bytes;
 	return prices;
 }
 
@@ -168,8 +169,8 @@ static void predict_by_prices(const struct prices *prices, struct advise_row *ro
 		bool cached = writer == ADVISE_CACHED || writer == ADVISE_AGED;
 		/* what is open at once: all photos together, or one after the other */
 		double photos = cached ? N_PHOTOS * PHOTO_BYTES : PHOTO_BYTES;
-		double file_ns = cached ? fmax(prices->cluster, FILE_BYTES * prices->max_stream) :
-					  writer_ns(l, prices, writer, FILE_BYTES);
+		double file_ns = cached ? fmax(prices->cluster, FILE_BYTES * prices->max_stream)
+					: writer_ns(l, prices, writer, FILE_BYTES);
 		double append_ns = prices->cluster * fmin(1, APPEND_BYTES / l->cluster_bytes) +
 				   prices->meta / 3 + prices->come_back +
 				   APPEND_BYTES / l->cluster_bytes * prices->meta * 2 / 3;

@@ -65,8 +65,7 @@ bool probe_affords(struct probe *p, uint64_t len_bytes, uint32_t piece_bytes)
 
 /* ---- requests ------------------------------------------------------------------------------ */
 
-enum fat_status probe_read(struct probe *p, uint64_t off, void *buf, size_t len_bytes,
-				  uint64_t *ns)
+enum fat_status probe_read(struct probe *p, uint64_t off, void *buf, size_t len_bytes, uint64_t *ns)
 {
 	uint64_t start = probe_now(p);
 	enum fat_status status = fat_dev_read(p->dev, off, buf, len_bytes);
@@ -97,8 +96,8 @@ static void record(struct probe *p, uint64_t off, size_t len_bytes, uint64_t ns)
 		(struct advise_request){ off, ns, (uint32_t)len_bytes, p->step };
 }
 
-enum fat_status probe_write(struct probe *p, uint64_t off, const void *buf,
-				   size_t len_bytes, uint64_t *ns)
+enum fat_status probe_write(struct probe *p, uint64_t off, const void *buf, size_t len_bytes,
+			    uint64_t *ns)
 {
 	uint64_t start = probe_now(p);
 	enum fat_status status = fat_dev_write(p->dev, off, buf, len_bytes);

@@ -44,9 +44,9 @@ static void put_value(FILE *out, const char *key, struct advise_value value)
 static void put_mb_s(FILE *out, const struct advise_row *row)
 {
 	static const char *const writers[ADVISE_N_WRITERS] = { "cached", "aged", "sync",
-								"cluster" };
+							       "cluster" };
 	static const char *const workloads[ADVISE_N_WORKLOADS] = { "large", "photos", "small",
-								    "log" };
+								   "log" };
 
 	fputs("\"mb_per_s\": {", out);
 	for (size_t w = 0; w < ADVISE_N_WRITERS; w++) {
@@ -117,14 +117,15 @@ static void put_recommended(FILE *out, const struct advise_report *r)
 {
 	static const char *const verdicts[] = { "do not know", "does not matter", "chosen" };
 	const struct advise_choice *choice = r->choice;
-	const struct advise_layout *l = &r->prediction->rows[choice->row].layout;
+	const struct advise_layout *l = &choice->layout;
 
 	fprintf(out,
 		"  \"recommended\": {\"verdict\": \"%s\", \"cluster_bytes\": %" PRIu32
 		", \"align_bytes\": %" PRIu64 ", \"reserved_sectors\": %" PRIu32
-		", \"confidence\": %.2f,\n    \"mkfs\": ",
+		", \"confidence\": %.2f,\n    \"data_offset_bytes\": %" PRIu64
+		", \"partition_start_bytes\": %" PRIu64 ",\n    \"mkfs\": ",
 		verdicts[choice->verdict], l->cluster_bytes, choice->align_bytes, l->reserved_sec,
-		choice->confidence);
+		choice->confidence, r->facts->start_bytes + l->data_off, choice->partition_off);
 	put_string(out, choice->mkfs);
 	fputs(",\n    \"reason\": ", out);
 	put_string(out, choice->reason);
@@ -137,8 +138,8 @@ static struct advise_value whole_disk_offset(const struct advise_report *r)
 	struct advise_value off = { 0, r->inferred->block.confidence };
 
 	if (r->inferred->block.value)
-		off.value = (r->facts->start_bytes + r->inferred->block_off) %
-			    r->inferred->block.value;
+		off.value =
+			(r->facts->start_bytes + r->inferred->block_off) % r->inferred->block.value;
 	return off;
 }
 
@@ -153,7 +154,8 @@ void advise_report_json(const struct advise_report *r, FILE *out)
 	put_value(out, "erase_block_bytes", inferred->block);
 	put_value(out, "erase_offset_bytes", whole_disk_offset(r));
 	put_value(out, "open_segments", inferred->open_segments);
-	fprintf(out, "  \"confidence\": {\"page_bytes\": %.2f, \"erase_block_bytes\": %.2f, "
+	fprintf(out,
+		"  \"confidence\": {\"page_bytes\": %.2f, \"erase_block_bytes\": %.2f, "
 		"\"erase_offset_bytes\": %.2f, \"open_segments\": %.2f},\n",
 		inferred->page.confidence, inferred->block.confidence, inferred->block.confidence,
 		inferred->open_segments.confidence);

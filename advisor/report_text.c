@@ -65,7 +65,8 @@ static void print_writes(const struct advise_report *r, FILE *out)
 	fprintf(out, "\n  single writes, one after the other:\n ");
 	for (size_t i = 0; i < ADVISE_N_SIZES; i++)
 		if (r->inferred->write_ns[i] > 0)
-			fprintf(out, " %8s", cli_size_text(advise_size_bytes(i), size, sizeof size));
+			fprintf(out, " %8s",
+				cli_size_text(advise_size_bytes(i), size, sizeof size));
 	fprintf(out, "\n ");
 	for (size_t i = 0; i < ADVISE_N_SIZES; i++)
 		if (r->inferred->write_ns[i] > 0)
@@ -121,6 +122,22 @@ static void print_table(const struct advise_report *r, FILE *out)
 			print_row(r, i, best, out);
 }
 
+static void print_align(const struct advise_report *r, FILE *out)
+{
+	const struct advise_choice *choice = r->choice;
+	char size[32], off[32];
+
+	if (choice->is_padded)
+		fprintf(out,
+			"  Data area at %s, aligned to erase blocks of %s: %.0f %% faster than "
+			"unpadded.\n",
+			cli_size_text(choice->layout.data_off, off, sizeof off),
+			cli_size_text(choice->align_bytes, size, sizeof size),
+			(choice->align_gain - 1) * 100);
+	else if (choice->align_tried)
+		fputs("  Aligning the data area to erase blocks would not make it faster.\n", out);
+}
+
 static void print_choice(const struct advise_report *r, FILE *out)
 {
 	const struct advise_choice *choice = r->choice;
@@ -141,6 +158,7 @@ static void print_choice(const struct advise_report *r, FILE *out)
 			choice->reason, size);
 		break;
 	}
+	print_align(r, out);
 	if (choice->mkfs[0]) {
 		fprintf(out, "  mkfs.fat %s ", choice->mkfs);
 		cli_put_text(out, r->path);

@@ -13,7 +13,7 @@
 
 #include "bytes.h"
 
-#define NO_BLOCK UINT64_MAX
+#define NO_BLOCK    UINT64_MAX
 #define CACHE_ITEMS 4096
 
 struct segment {
@@ -157,8 +157,8 @@ static uint64_t sense(struct sim *sim)
 static uint64_t program(struct sim *sim)
 {
 	sim->stats.n_programmed_pages++;
-	return sim->written_bytes < sim->p.burst_bytes ? sim->p.burst_program_ns :
-							 sim->p.program_ns;
+	return sim->written_bytes < sim->p.burst_bytes ? sim->p.burst_program_ns
+						       : sim->p.program_ns;
 }
 
 static void restart(struct sim *sim, struct segment *s, uint64_t block)
@@ -200,8 +200,7 @@ static struct segment *segment_of(struct sim *sim, uint64_t block, uint64_t *cos
 			s->stamp = ++sim->stamp;
 			return s;
 		}
-		if (oldest->block != NO_BLOCK &&
-		    (s->block == NO_BLOCK || s->stamp < oldest->stamp))
+		if (oldest->block != NO_BLOCK && (s->block == NO_BLOCK || s->stamp < oldest->stamp))
 			oldest = s;
 	}
 	*cost += close_segment(sim, oldest);
@@ -301,7 +300,8 @@ static uint64_t turn_disk(struct sim *sim, enum sim_op op, uint64_t off, uint64_
 			  uint64_t start_ns)
 {
 	const struct sim_params *p = &sim->p;
-	double turn_ns = 60e9 / p->rpm, transfer_ns = (double)len_bytes / (double)p->track_bytes * turn_ns;
+	double turn_ns = 60e9 / p->rpm,
+	       transfer_ns = (double)len_bytes / (double)p->track_bytes * turn_ns;
 	uint64_t track = off / p->track_bytes;
 	double cost = 0, angle, target, wait;
 

@@ -34,8 +34,8 @@ struct sim_params {
 	uint64_t block_bytes; /* erase block or allocation unit, a multiple of page_bytes */
 	uint64_t block_off;   /* a boundary between blocks, below block_bytes */
 	uint32_t open_segments;
-	uint32_t fat_blocks;  /* so many blocks from the start are page-mapped */
-	bool page_buffer;     /* a part-filled page is kept until it is full */
+	uint32_t fat_blocks; /* so many blocks from the start are page-mapped */
+	bool page_buffer;    /* a part-filled page is kept until it is full */
 	uint64_t read_command_ns, write_command_ns, flush_ns;
 	double read_ns_per_byte, write_ns_per_byte; /* the bus */
 	uint64_t sense_ns, program_ns, copy_ns, erase_ns;
@@ -58,7 +58,7 @@ struct sim_params {
 
 /* What was done so far; times are sums of these, each with its price. */
 struct sim_stats {
-	uint64_t n_commands, n_bytes; /* writes */
+	uint64_t n_commands, n_bytes;                /* writes */
 	uint64_t n_programmed_pages, n_sensed_pages; /* sensed: read because of a partial write */
 	uint64_t n_copied_pages, n_erases, n_flushes;
 	uint64_t n_worst_erases; /* of one block */

@@ -63,8 +63,8 @@ static uint32_t file_block_by_statx(int fd)
  * too small to be measured as well. */
 static uint32_t find_block(struct advise_target *target)
 {
-	uint32_t said = target->is_file ? file_block_by_statx(fat_dev_file_fd(target->dev)) :
-					  target->dev->block_bytes;
+	uint32_t said = target->is_file ? file_block_by_statx(fat_dev_file_fd(target->dev))
+					: target->dev->block_bytes;
 
 	if (target->dev->size_bytes < (uint64_t)2 * 4096)
 		return 512;
@@ -119,8 +119,9 @@ enum fat_status advise_target_open(const char *path, bool writable, struct advis
 		advise_target_close(target);
 		return error->status;
 	}
-	target->max_bytes = target->is_file ? DEFAULT_MAX_BYTES :
-					      find_max(fat_dev_file_fd(target->dev));
+	target->sector_bytes = target->is_file ? 512 : target->dev->block_bytes;
+	target->max_bytes =
+		target->is_file ? DEFAULT_MAX_BYTES : find_max(fat_dev_file_fd(target->dev));
 	return FAT_OK;
 }
 

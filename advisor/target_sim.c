@@ -87,6 +87,7 @@ enum fat_status advise_target_simulate(const struct sim_params *params,
 					  .now_ns = virtual_ns,
 					  .clock = sim,
 					  .block_bytes = 512,
+					  .sector_bytes = 512,
 					  .max_bytes = 1u << 20 };
 	if (params->max_command_bytes)
 		target->max_bytes = (uint32_t)min_u64(params->max_command_bytes, 1u << 20);

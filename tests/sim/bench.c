@@ -34,7 +34,7 @@ bool bench_run(const struct sim_params *params, struct bench *b)
 	if (status != FAT_OK)
 		return false;
 	b->facts = (struct advise_facts){ .size_bytes = params->size_bytes };
-	advise_layouts(&b->facts, 512, 0, b->layouts);
+	advise_layouts(&b->facts, 512, b->layouts);
 	status = advise_measure(&target, b->layouts, &budget, &watch, &b->measured);
 	advise_target_close(&target);
 	if (status != FAT_OK) {
@@ -44,7 +44,7 @@ bool bench_run(const struct sim_params *params, struct bench *b)
 	advise_infer(&b->measured, &b->inferred);
 	advise_fit_model(&b->measured, &b->inferred, &b->model, &b->fit);
 	advise_predict(&b->measured, &b->inferred, &b->fit, b->layouts, 0, &b->prediction);
-	advise_choose(&b->facts, &b->measured, &b->inferred, &b->prediction, &b->choice);
+	advise_choose(&b->facts, &b->measured, &b->inferred, &b->fit, &b->prediction, &b->choice);
 	return true;
 }
 
@@ -62,8 +62,7 @@ double bench_true_score(const struct sim_params *params, const struct advise_lay
 
 	for (int w = 0; w < ADVISE_N_WRITERS; w++)
 		for (int k = 0; k < ADVISE_N_WORKLOADS; k++)
-			row.bytes_per_s[w][k] =
-				bench_true_rate(params, layout, (enum advise_writer)w,
-						(enum advise_workload)k);
+			row.bytes_per_s[w][k] = bench_true_rate(
+				params, layout, (enum advise_writer)w, (enum advise_workload)k);
 	return advise_score(&row);
 }

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <math.h>
@@ -115,12 +116,12 @@ static void tally_prediction(const struct sim_params *p, const struct bench *b, 
 		for (int k = 0; k < ADVISE_N_WORKLOADS; k++)
 			tally_writer(p, b, w, k, t, &n_far);
 	if (n_far > 16 && getenv("SIM_SHOW"))
-		print_message("# %u: %u of 80 far off; kind %d, page %u, block %u + %u, cache %u%s; "
-			      "model's error %.2f\n",
-			      (unsigned)p->seed, n_far, p->kind, (unsigned)p->page_bytes,
-			      (unsigned)p->block_bytes, (unsigned)p->block_off,
-			      (unsigned)p->cache_bytes, p->cache_lies ? " (lies)" : "",
-			      b->fit.error);
+		print_message(
+			"# %u: %u of 80 far off; kind %d, page %u, block %u + %u, cache %u%s; "
+			"model's error %.2f\n",
+			(unsigned)p->seed, n_far, p->kind, (unsigned)p->page_bytes,
+			(unsigned)p->block_bytes, (unsigned)p->block_off, (unsigned)p->cache_bytes,
+			p->cache_lies ? " (lies)" : "", b->fit.error);
 }
 
 static void tally_device(uint64_t seed, struct bench *b, struct tally *t)
@@ -146,18 +147,19 @@ static void random_devices(void **state)
 
 	for (uint64_t seed = 1; seed <= n_devices(); seed++)
 		tally_device(seed, b, &t);
-	print_message("# %u devices: block right %u of %u, offset right %u, wrong %u; page right %u "
-		      "of %u, wrong %u; over time %u, over bytes %u\n",
-		      t.n, t.n_block_right, t.n_block_shown, t.n_offset_right, t.n_block_wrong,
-		      t.n_page_right, t.n_page_shown, t.n_page_wrong, t.n_over_time,
-		      t.n_over_bytes);
-	print_message("# model found for %u; choice within 10 %% for %u; rates within 20 %%: %u of %u\n",
-		      t.n_model, t.n_choice_good, t.n_rates_near, t.n_rates);
+	print_message(
+		"# %u devices: block right %u of %u, offset right %u, wrong %u; page right %u "
+		"of %u, wrong %u; over time %u, over bytes %u\n",
+		t.n, t.n_block_right, t.n_block_shown, t.n_offset_right, t.n_block_wrong,
+		t.n_page_right, t.n_page_shown, t.n_page_wrong, t.n_over_time, t.n_over_bytes);
+	print_message(
+		"# model found for %u; choice within 10 %% for %u; rates within 20 %%: %u of %u\n",
+		t.n_model, t.n_choice_good, t.n_rates_near, t.n_rates);
 	for (int w = 0; w < ADVISE_N_WRITERS; w++)
-		print_message("# best size within 5 %%, %s: large %u, photos %u, small %u, log %u\n",
-			      writer_names[w], t.n_best[w][ADVISE_LARGE],
-			      t.n_best[w][ADVISE_PHOTOS], t.n_best[w][ADVISE_SMALL],
-			      t.n_best[w][ADVISE_LOG]);
+		print_message(
+			"# best size within 5 %%, %s: large %u, photos %u, small %u, log %u\n",
+			writer_names[w], t.n_best[w][ADVISE_LARGE], t.n_best[w][ADVISE_PHOTOS],
+			t.n_best[w][ADVISE_SMALL], t.n_best[w][ADVISE_LOG]);
 	assert_int_equal(t.n, t.n_measured);
 	assert_true(t.n_block_right * 100 >= t.n_block_shown * 95);
 	assert_true(t.n_offset_right * 100 >= t.n_block_shown * 90);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static void statistics(void **state)
 
 static void layouts_hold_a_volume(void **state)
 {
-	static const uint64_t sizes[] = { 8 * MIB,	64 * MIB,	512 * MIB,
+	static const uint64_t sizes[] = { 8 * MIB,    64 * MIB,    512 * MIB,
 					  4096 * MIB, 32768 * MIB, 2097152 * MIB };
 
 	(void)state;
@@ -71,7 +72,7 @@ static void layouts_hold_a_volume(void **state)
 		struct advise_facts facts = { .size_bytes = sizes[s] };
 		struct advise_layout layouts[ADVISE_N_CLUSTERS];
 
-		advise_layouts(&facts, 512, 0, layouts);
+		advise_layouts(&facts, 512, layouts);
 		for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++) {
 			const struct advise_layout *l = &layouts[i];
 
@@ -207,7 +208,7 @@ static unsigned run_on_small_device(unsigned stop_at)
 
 	assert_int_equal(advise_target_simulate(&linear, &target), FAT_OK);
 	fill(target.dev);
-	advise_layouts(&facts, 512, 0, layouts);
+	advise_layouts(&facts, 512, layouts);
 	assert_int_equal(advise_measure(&target, layouts, &budget, &watch, &measured), FAT_OK);
 	assert_int_equal(measured.interrupted, stop_at != 0);
 	assert_false(measured.content_differs);
@@ -280,7 +281,7 @@ static enum fat_status run_on_bad_device(bool forgets, struct advise_measured *m
 	enum fat_status status;
 
 	assert_int_equal(advise_target_simulate(&linear, &target), FAT_OK);
-	advise_layouts(&facts, 512, 0, layouts);
+	advise_layouts(&facts, 512, layouts);
 	bad.dev = (struct fat_dev){ .ops = &bad_ops,
 				    .below = target.dev,
 				    .size_bytes = target.dev->size_bytes,

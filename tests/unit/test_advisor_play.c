@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "advisor/play.h"
@@ -27,8 +28,8 @@ static void count_request(void *ctx, enum sim_op op, uint64_t off, uint64_t len_
 	if (op != SIM_WRITE)
 		return;
 	count->written_bytes += len_bytes;
-	if (off > count->data_off && (!count->shortest_data_bytes ||
-				      len_bytes < count->shortest_data_bytes))
+	if (off > count->data_off &&
+	    (!count->shortest_data_bytes || len_bytes < count->shortest_data_bytes))
 		count->shortest_data_bytes = len_bytes;
 }
 
@@ -41,7 +42,7 @@ static struct count play_on(uint32_t cluster_bytes, enum advise_writer writer,
 	const struct play_sink sink = { count_request, &count };
 	size_t i = 0;
 
-	advise_layouts(&facts, 512, 0, layouts);
+	advise_layouts(&facts, 512, layouts);
 	while (layouts[i].cluster_bytes != cluster_bytes)
 		i++;
 	count.data_off = layouts[i].data_off;
@@ -62,7 +63,8 @@ static void sync_writes_as_traced(void **state)
 		struct count count =
 			play_on(cases[i].cluster_bytes, ADVISE_SYNC, ADVISE_LARGE, 8 * MIB);
 
-		assert_in_range(count.n_writes, cases[i].traced * 8 / 10, cases[i].traced * 11 / 10);
+		assert_in_range(count.n_writes, cases[i].traced * 8 / 10,
+				cases[i].traced * 11 / 10);
 		assert_int_equal(count.n_flushes, 64);
 	}
 }
@@ -77,8 +79,8 @@ static void fat_reads_as_traced(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct count count = play_on(cases[i].cluster_bytes, ADVISE_CACHED, ADVISE_LARGE,
-					     64 * MIB);
+		struct count count =
+			play_on(cases[i].cluster_bytes, ADVISE_CACHED, ADVISE_LARGE, 64 * MIB);
 
 		assert_in_range(count.n_reads, cases[i].traced, cases[i].traced + 1);
 		assert_in_range(count.n_writes, 5, 6);
