@@ -266,6 +266,23 @@ static enum fat_status lock_file(const struct dev_file *file, unsigned flags,
 	return FAT_OK;
 }
 
+/*
+ * Callers close stdout to have a tool quiet [COMPAT 1.2]. The next file opened then is descriptor 1,
+ * and the program's words would go into the volume: no device keeps the number of a standard stream.
+ */
+static enum fat_status leave_standard_streams(struct dev_file *file, struct fat_error *error)
+{
+	int fd = file->fd;
+
+	if (fd > STDERR_FILENO)
+		return FAT_OK;
+	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (file->fd < 0)
+		return fail(error, FAT_ERR_OPEN, "open", errno);
+	close(fd);
+	return FAT_OK;
+}
+
 enum fat_status fat_dev_file_from_fd(int fd, unsigned flags, struct fat_dev **dev,
 				     struct fat_error *error)
 {
@@ -282,6 +299,8 @@ enum fat_status fat_dev_file_from_fd(int fd, unsigned flags, struct fat_dev **de
 	status = find_size(file, flags & FAT_DEV_CREATE, error);
 	if (status == FAT_OK)
 		status = lock_file(file, flags, error);
+	if (status == FAT_OK)
+		status = leave_standard_streams(file, error);
 	if (status != FAT_OK) {
 		free(file);
 		return status;

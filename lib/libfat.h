@@ -163,7 +163,10 @@ struct fat_dev_file_calls {
 enum fat_status fat_dev_file_open(const char *path, unsigned flags, struct fat_dev **dev,
 				  struct fat_error *error);
 
-/* The same on a descriptor that is already open; it is closed with the device. */
+/*
+ * The same on a descriptor that is already open; it is closed with the device. One of the standard
+ * streams' numbers (0 to 2) is exchanged for a higher one, and closed at once.
+ */
 enum fat_status fat_dev_file_from_fd(int fd, unsigned flags, struct fat_dev **dev,
 				     struct fat_error *error);
 

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Bidirectional controls, separators and other code points that change how a line looks. */
@@ -71,16 +72,19 @@ void cli_put_text(FILE *out, const char *text)
 
 void cli_error(const struct cli_program *program, const char *format, ...)
 {
-	char line[1024];
+	char *line = NULL;
 	va_list list;
+	int length;
 
 	va_start(list, format);
-	vsnprintf(line, sizeof line, format, list);
+	length = vasprintf(&line, format, list);
 	va_end(list);
 	fflush(stdout);
 	fprintf(stderr, "%s: ", program->name);
-	cli_put_text(stderr, line);
+	cli_put_text(stderr, length < 0 ? "out of memory" : line);
 	fputc('\n', stderr);
+	if (length >= 0)
+		free(line);
 }
 
 void cli_device_error(const struct cli_program *program, const char *path,

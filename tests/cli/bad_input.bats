@@ -212,3 +212,34 @@ failing_reads() {
 	[ "$status" -eq 1 ]
 	grep -q "fatadvise: .*No space left on device" error
 }
+
+@test "mkfs.fat: with stdout or stderr closed nothing is printed into the volume" {
+	built mkfs.fat
+	mkfs.fat --invariant -v blank
+	cp blank usual
+	for closed in '>&-' '2>&-' '<&-' '>&- 2>&- <&-'; do
+		truncate -s 0 blank
+		truncate -s 8M blank
+		eval "mkfs.fat --invariant -v blank $closed" || [ "$closed" != '<&-' ]
+		cmp blank usual
+	done
+}
+
+@test "fsck.fat: with stdout or stderr closed nothing is printed into the volume" {
+	built mkfs.fat
+	built fsck.fat
+	mkfs.fat --invariant blank
+	cp blank usual
+	for closed in '>&-' '2>&-'; do
+		eval "fsck.fat -n -v blank $closed" || true
+		cmp blank usual
+	done
+}
+
+@test "a message is whole however long the path is" {
+	built fatadvise
+	path=$(printf 'x%.0s' $(seq 3000))
+	run --separate-stderr fatadvise "$path"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"File name too long" ]]
+}

@@ -11,7 +11,7 @@ memchr memcmp memcpy memmove memset mempcpy
 strchr strcmp strlen strncmp strnlen strrchr strcspn strspn strcasecmp strncasecmp
 open open64 close fstat fstat64 stat stat64 lseek lseek64 pread pread64 pwrite pwrite64
 fsync fdatasync ftruncate ftruncate64 fallocate fallocate64 flock ioctl
-posix_fadvise posix_fadvise64 readahead
+fcntl fcntl64 posix_fadvise posix_fadvise64 readahead
 iconv iconv_open iconv_close
 __errno_location __stack_chk_fail
 __memcpy_chk __memmove_chk __memset_chk __pread_chk __pread64_chk __open_2 __open64_2

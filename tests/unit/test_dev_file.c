@@ -391,6 +391,28 @@ static void a_refused_descriptor_stays_the_callers(void **state)
 	assert_int_equal(close(fd), 0);
 }
 
+/* What a program prints must not end up on the device because stdout was closed before it ran. */
+static void no_device_takes_the_place_of_a_standard_stream(void **state)
+{
+	const char *path = make_file("closed", 4096);
+
+	(void)state;
+	for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+		int kept = dup(stream), number;
+		struct fat_dev *dev;
+
+		close(stream);
+		dev = open_file(path, FAT_DEV_WRITE);
+		number = fat_dev_file_fd(dev);
+		assert_int_equal(write(stream, "words", 5), -1);
+		assert_int_equal(dup2(kept, stream), stream);
+		close(kept);
+		assert_true(number > STDERR_FILENO);
+		assert_true(is_zero_at(dev, 0));
+		fat_dev_close(dev);
+	}
+}
+
 static void read_ahead_is_clipped_and_counted(void **state)
 {
 	struct fat_dev *dev = open_file(make_file("ahead", 10000), 0);
@@ -422,6 +444,7 @@ int main(void)
 		cmocka_unit_test(exclusive_keeps_others_out),
 		cmocka_unit_test(only_a_file_has_a_descriptor),
 		cmocka_unit_test(a_refused_descriptor_stays_the_callers),
+		cmocka_unit_test(no_device_takes_the_place_of_a_standard_stream),
 		cmocka_unit_test(read_ahead_is_clipped_and_counted),
 	};
 
