@@ -196,6 +196,22 @@ static uint64_t word_after(struct image *image, const struct statement *s, const
 	return otherwise;
 }
 
+/* They were in use when FSInfo was written. */
+static void count_in_fsinfo(struct image *image, uint32_t n_clus)
+{
+	const struct shape *shape = &image->shape;
+	const uint32_t sector[2] = { shape->fsinfo_sec, shape->backup_sec + 1 };
+	uint8_t raw[4];
+
+	for (size_t i = 0; shape->bits == 32 && i < 2; i++) {
+		uint64_t off = (uint64_t)sector[i] * shape->sector_bytes + 488;
+
+		get_bytes(image->dev, off, raw, 4);
+		put_le32(raw, get_le32(raw) - n_clus);
+		put_bytes(image->dev, off, raw, 4);
+	}
+}
+
 static void make_lost(struct image *image, const struct statement *s)
 {
 	uint64_t n = place_value(image, s, s->word[1], 0), len = word_after(image, s, "of", 1);
@@ -215,6 +231,7 @@ static void make_lost(struct image *image, const struct statement *s)
 			node->chain[node->n_chain++] = (uint32_t)clus;
 		}
 		fill_lost(image, node);
+		count_in_fsinfo(image, (uint32_t)len);
 	}
 }
 

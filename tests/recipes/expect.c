@@ -62,6 +62,19 @@ static const struct {
 	{ "moved", OWED_MOVED },
 };
 
+/* "lost" is all chains without an entry. */
+static void owe(struct image *image, const struct statement *s, size_t i, enum owed owed)
+{
+	for (size_t k = 0; strcmp(s->word[i], "lost") == 0 && k < image->n_nodes; k++)
+		if (image->node[k]->is_lost)
+			image->node[k]->owed = owed;
+	if (strcmp(s->word[i], "lost") == 0)
+		return;
+	node_at(image, s, i)->owed = owed;
+	if (owed == OWED_MOVED)
+		owe_moved(image, node_at(image, s, i));
+}
+
 /* expect saved PATH..., keeps PATH FROM-TO, rescued PATH FROM-TO, size PATH N, content PATH of P */
 static bool read_owed(struct image *image, const struct statement *s)
 {
@@ -70,11 +83,8 @@ static bool read_owed(struct image *image, const struct statement *s)
 	for (size_t k = 0; k < sizeof owed_words / sizeof owed_words[0]; k++) {
 		if (strcmp(verb, owed_words[k].word) != 0)
 			continue;
-		for (size_t i = 2; i < s->n_words; i++) {
-			node_at(image, s, i)->owed = owed_words[k].owed;
-			if (owed_words[k].owed == OWED_MOVED)
-				owe_moved(image, node_at(image, s, i));
-		}
+		for (size_t i = 2; i < s->n_words; i++)
+			owe(image, s, i, owed_words[k].owed);
 		return true;
 	}
 	if (strcmp(verb, "keeps") == 0 || strcmp(verb, "rescued") == 0) {
@@ -123,8 +133,9 @@ static bool read_answer(struct image *image, const struct statement *s, struct e
 		expect->check = expect->repair = expect->again = 0;
 	} else if (strcmp(verb, "refuses") == 0) {
 		expect->refuses = expect->unjudged = true;
-		expect->check = expect->repair = expect->again =
-			(int)strtol(word_at(image, s, 2), NULL, 10);
+		expect->check = expect->repair = expect->again = status_at(image, s);
+	} else if (strcmp(verb, "unharmed") == 0) {
+		expect->unharmed = true;
 	} else if (strcmp(verb, "faults") == 0) {
 		expect->has_codes = true;
 		for (size_t i = 2; i < s->n_words; i++)

@@ -14,6 +14,7 @@
 struct expectation {
 	int check, repair, again; /* exit statuses */
 	bool refuses;             /* repair must not write a byte */
+	bool unharmed;            /* it may leave the volume alone, or repair all of it */
 	bool clean;               /* nor may it find a thing */
 	bool unjudged;            /* the volume stays broken: no survey of it */
 	bool has_codes;

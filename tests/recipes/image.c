@@ -362,7 +362,7 @@ void image_write_table(struct image *image)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-struct image *image_build(const struct recipe *recipe, const struct instance *instance)
+struct image *image_build_sound(const struct recipe *recipe, const struct instance *instance)
 {
 	struct image *image = xalloc(1, sizeof *image);
 
@@ -377,6 +377,13 @@ struct image *image_build(const struct recipe *recipe, const struct instance *in
 	tree_build(image);
 	image_write_table(image);
 	image_write_boot(image);
+	return image;
+}
+
+struct image *image_build(const struct recipe *recipe, const struct instance *instance)
+{
+	struct image *image = image_build_sound(recipe, instance);
+
 	damage_apply(image);
 	return image;
 }

@@ -5,10 +5,12 @@
  */
 #include "recipe.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL_WIDTHS 7u
+#define ALL_WIDTHS     7u
+#define MAX_TEXT_BYTES (64u << 10)
 
 void statement_die(const struct recipe *recipe, const struct statement *s, const char *format, ...)
 {
@@ -80,6 +82,32 @@ static void take_condition(struct statement *s)
 	s->widths = widths;
 }
 
+/*
+ * "standard": the tree that most recipes damage. Files have several clusters and a last one that is
+ * not full, whatever a cluster is.
+ */
+static const char *const standard_tree[] = {
+	"dir /D1",
+	"dir /D1/SUB",
+	"file /A.BIN 5*cluster+440",
+	"file /B.BIN 7*cluster+416",
+	"file /D1/C.TXT 6",
+	"file /D1/SUB/DEEP.BIN 5*cluster+440",
+	"file \"/D1/Long file name number one.bin\" 7*cluster+416",
+};
+
+static void add_line(struct recipe *recipe, unsigned number, char *text);
+
+static void add_standard(struct recipe *recipe, unsigned number)
+{
+	for (size_t i = 0; i < sizeof standard_tree / sizeof standard_tree[0]; i++) {
+		char *line = xstrdup(standard_tree[i]);
+
+		add_line(recipe, number, line);
+		free(line);
+	}
+}
+
 static void add_line(struct recipe *recipe, unsigned number, char *text)
 {
 	struct statement s = { .line = number, .widths = ALL_WIDTHS };
@@ -91,6 +119,12 @@ static void add_line(struct recipe *recipe, unsigned number, char *text)
 	}
 	if (s.n_words == 0)
 		return;
+	if (strcmp(s.word[0], "standard") == 0) {
+		add_standard(recipe, number);
+		free(s.word[0]);
+		free(s.word);
+		return;
+	}
 	take_condition(&s);
 	GROW_ARRAY(recipe->statement, recipe->n_statements);
 	recipe->statement[recipe->n_statements++] = s;
@@ -128,21 +162,111 @@ struct recipe *recipe_parse(const char *name, const char *text)
 	return recipe;
 }
 
-struct recipe *recipe_read(const char *path)
+static char *read_text(const char *path)
 {
 	FILE *file = fopen(path, "re");
-	struct recipe *recipe;
-	char *text = NULL;
-	size_t room = 0;
+	char *text = xalloc(1, MAX_TEXT_BYTES + 1);
 
 	if (!file)
 		die("%s: cannot be read", path);
-	if (getdelim(&text, &room, '\0', file) < 0)
-		die("%s: is empty", path);
+	if (fread(text, 1, MAX_TEXT_BYTES + 1, file) > MAX_TEXT_BYTES)
+		die("%s: is too long", path);
 	fclose(file);
-	recipe = recipe_parse(path, text);
+	return text;
+}
+
+/* The text without its line "vary ..." (vary points to it) and with value for each "$". */
+static char *substitute(const char *text, const char *vary, const char *value)
+{
+	size_t n = 0, len = strlen(value), room = strlen(text) + 1;
+	char *out;
+
+	for (const char *p = text; *p; p++)
+		room += *p == '$' ? len : 0;
+	out = xalloc(1, room);
+	for (const char *p = text; *p; p++) {
+		if (p == vary)
+			p += strcspn(p, "\n");
+		if (*p == '$') {
+			memcpy(out + n, value, len);
+			n += len;
+		} else if (*p) {
+			out[n++] = *p;
+		}
+	}
+	return out;
+}
+
+static void visit(const char *path, const char *text, unsigned variant,
+		  void (*each)(const struct recipe *recipe, void *ctx), void *ctx)
+{
+	struct recipe *recipe = recipe_parse(path, text);
+
+	if (variant) {
+		char *name = xformat("%s=%u", recipe->name, variant);
+
+		free(recipe->name);
+		recipe->name = name;
+	}
+	each(recipe, ctx);
+	recipe_free(recipe);
+}
+
+/* vary: where in the text the line is. */
+static void visit_variants(const char *path, const char *text, size_t vary,
+			   void (*each)(const struct recipe *recipe, void *ctx), void *ctx)
+{
+	char *line = xformat("%.*s", (int)strcspn(text + vary, "\n"), text + vary);
+	char *rest = line + strlen("vary"), *value;
+	unsigned variant = 0;
+
+	while ((value = next_word(&rest)) != NULL) {
+		char *one = substitute(text, text + vary, value);
+
+		visit(path, one, ++variant, each, ctx);
+		free(one);
+		free(value);
+	}
+	free(line);
+}
+
+void recipe_each(const char *path, void (*each)(const struct recipe *recipe, void *ctx), void *ctx)
+{
+	char *text = read_text(path);
+	const char *vary = strstr(text, "\nvary");
+
+	if (vary)
+		visit_variants(path, text, (size_t)(vary - text) + 1, each, ctx);
+	else
+		visit(path, text, 0, each, ctx);
 	free(text);
-	return recipe;
+}
+
+static int is_recipe(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return len > 7 && strcmp(entry->d_name + len - 7, ".recipe") == 0;
+}
+
+void recipe_each_in(const char *path, void (*each)(const struct recipe *recipe, void *ctx),
+		    void *ctx)
+{
+	struct dirent **entry;
+	int n = scandir(path, &entry, is_recipe, alphasort);
+
+	if (n < 0) {
+		recipe_each(path, each, ctx);
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		char *file = xformat("%s/%s", path, entry[i]->d_name);
+
+		recipe_each(file, each, ctx);
+		free(file);
+		free(entry[i]);
+	}
+	free(entry);
 }
 
 void recipe_free(struct recipe *recipe)

@@ -173,6 +173,20 @@ static uint64_t term(struct image *image, const struct statement *s, const char 
 	return value;
 }
 
+static uint64_t product(struct image *image, const struct statement *s, const char **word,
+			uint64_t old)
+{
+	uint64_t value = term(image, s, word, old);
+
+	while (**word == '*' || **word == '/') {
+		bool times = *(*word)++ == '*';
+		uint64_t by = term(image, s, word, old);
+
+		value = times ? value * by : by ? value / by : 0;
+	}
+	return value;
+}
+
 static uint64_t apply(struct image *image, const struct statement *s, uint64_t a, char op,
 		      uint64_t b)
 {
@@ -181,10 +195,6 @@ static uint64_t apply(struct image *image, const struct statement *s, uint64_t a
 		return a + b;
 	case '-':
 		return a - b;
-	case '*':
-		return a * b;
-	case '/':
-		return b ? a / b : 0;
 	case '^':
 		return a ^ b;
 	case '|':
@@ -198,12 +208,12 @@ static uint64_t apply(struct image *image, const struct statement *s, uint64_t a
 
 uint64_t place_value(struct image *image, const struct statement *s, const char *word, uint64_t old)
 {
-	uint64_t value = term(image, s, &word, old);
+	uint64_t value = product(image, s, &word, old);
 
 	while (*word) {
 		char op = *word++;
 
-		value = apply(image, s, value, op, term(image, s, &word, old));
+		value = apply(image, s, value, op, product(image, s, &word, old));
 	}
 	return value;
 }

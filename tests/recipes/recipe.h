@@ -37,8 +37,14 @@ struct instance {
 
 #define MAX_INSTANCES 16u
 
-/* Reads a recipe; dies, naming the line, on one that is none. */
-struct recipe *recipe_read(const char *path);
+/*
+ * Reads a recipe and calls each() with it, or with each of its variants ("vary A B": "$" stands for
+ * A, then for B). Dies, naming the line, on one that is none.
+ */
+void recipe_each(const char *path, void (*each)(const struct recipe *recipe, void *ctx), void *ctx);
+/* The same for a file, or for all "*.recipe" of a folder, by name. */
+void recipe_each_in(const char *path, void (*each)(const struct recipe *recipe, void *ctx),
+		    void *ctx);
 struct recipe *recipe_parse(const char *name, const char *text);
 void recipe_free(struct recipe *recipe);
 size_t recipe_instances(const struct recipe *recipe, struct instance list[MAX_INSTANCES]);
@@ -146,6 +152,8 @@ struct image {
  * image_free(). Dies on a recipe that cannot be built.
  */
 struct image *image_build(const struct recipe *recipe, const struct instance *instance);
+/* The same without the damage. */
+struct image *image_build_sound(const struct recipe *recipe, const struct instance *instance);
 void image_free(struct image *image);
 struct node *image_find(const struct image *image, const char *path); /* NULL: none */
 
@@ -173,7 +181,7 @@ struct clusters {
 
 /* "500", "500-510", "7,9,12-14", "/A.BIN[2]", "/A.BIN[*]", "/A.BIN[-1]", "/A.BIN[1-3]" */
 struct clusters place_clusters(struct image *image, const struct statement *s, const char *word);
-/* "end", "last+3", "/A.BIN[1]", "old+7*cluster"; operators from left to right. */
+/* "end", "last+3", "/A.BIN[1]", "old+7*cluster" */
 uint64_t place_value(struct image *image, const struct statement *s, const char *word,
 		     uint64_t old);
 

@@ -14,45 +14,43 @@
 #include "dev_snap.h"
 #include "survey.h"
 
-static void list(const char *path)
+struct wanted {
+	const char *image_path; /* NULL: list them */
+	const char *name;       /* NULL: any */
+	bool done;
+};
+
+static void take(const struct recipe *recipe, void *ctx)
 {
-	struct recipe *recipe = recipe_read(path);
+	struct wanted *wanted = ctx;
 	struct instance instance[MAX_INSTANCES];
 	size_t n = recipe_instances(recipe, instance);
 
 	for (size_t i = 0; i < n; i++) {
 		char *name = recipe_instance_name(recipe, &instance[i]);
 
-		puts(name);
-		free(name);
-	}
-	recipe_free(recipe);
-}
-
-static int compile(const char *path, const char *image_path, const char *wanted)
-{
-	struct recipe *recipe = recipe_read(path);
-	struct instance instance[MAX_INSTANCES];
-	size_t n = recipe_instances(recipe, instance);
-	int status = 1;
-
-	for (size_t i = 0; i < n && status != 0; i++) {
-		char *name = recipe_instance_name(recipe, &instance[i]);
-
-		if (!wanted || strcmp(name, wanted) == 0) {
+		if (!wanted->image_path) {
+			puts(name);
+		} else if (!wanted->done && (!wanted->name || strcmp(name, wanted->name) == 0)) {
 			struct image *image = image_build(recipe, &instance[i]);
 
-			snap_to_file(image->dev, image_path);
+			snap_to_file(image->dev, wanted->image_path);
 			image_free(image);
-			printf("%s: %s\n", image_path, name);
-			status = 0;
+			printf("%s: %s\n", wanted->image_path, name);
+			wanted->done = true;
 		}
 		free(name);
 	}
-	if (status != 0)
-		fprintf(stderr, "recipe: %s has no instance %s\n", path, wanted);
-	recipe_free(recipe);
-	return status;
+}
+
+static int compile(const char *path, const char *image_path, const char *name)
+{
+	struct wanted wanted = { image_path, name, false };
+
+	recipe_each(path, take, &wanted);
+	if (!wanted.done)
+		fprintf(stderr, "recipe: %s has no instance %s\n", path, name);
+	return !wanted.done;
 }
 
 static int survey(const char *path)
@@ -78,9 +76,11 @@ static int survey(const char *path)
 
 int main(int argc, char **argv)
 {
+	struct wanted all = { NULL, NULL, false };
+
 	if (argc >= 3 && strcmp(argv[1], "list") == 0) {
 		for (int i = 2; i < argc; i++)
-			list(argv[i]);
+			recipe_each(argv[i], take, &all);
 		return 0;
 	}
 	if ((argc == 4 || argc == 5) && strcmp(argv[1], "compile") == 0)

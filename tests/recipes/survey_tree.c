@@ -160,6 +160,7 @@ static bool long_name_of(struct walk *walk, const uint8_t *slot, char *to)
 	for (size_t i = 0; i < n; i++)
 		ok = ok && is_long_char(lfn->units[i]);
 	ok = ok && n > 0 && n <= LFN_MAX_UNITS && n + LFN_UNITS_A_SLOT > room;
+	ok = ok && lfn->units[n - 1] != ' ' && lfn->units[n - 1] != '.';
 	if (ok)
 		name_from_units(lfn->units, n, to);
 	else
@@ -189,6 +190,11 @@ static void take_label(struct walk *walk, const uint8_t *slot)
 	drop_long(walk);
 	if (walk->dir != 0 || walk->survey->has_root_label)
 		problem(walk, "a volume label too many");
+	for (size_t i = 0; i < 11; i++)
+		if (slot[i] < 0x20 || slot[i] == 0x7F || strchr("\"*+,./:;<=>?[\\]|", slot[i]))
+			problem(walk, "the label has a byte %02X", slot[i]);
+	if (slot[0] == ' ' || start_of(walk->survey, slot) != 0 || get_le32(slot + 28) != 0)
+		problem(walk, "the label begins with a blank, or has a cluster or a size");
 	walk->survey->has_root_label = true;
 	memcpy(walk->survey->root_label, slot, 11);
 }

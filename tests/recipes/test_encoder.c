@@ -6,6 +6,8 @@
  */
 #include "tests/unit/unit.h"
 
+#include <unistd.h>
+
 #include "dev_snap.h"
 #include "expect.h"
 #include "lib/bytes.h"
@@ -224,6 +226,54 @@ static void names_round_trip(void **state)
 	assert_string_equal(text, "ABCDEFGH.I");
 }
 
+/* ---- the recipes themselves ---------------------------------------------------------------- */
+
+static bool is_long(const struct recipe *recipe)
+{
+	for (size_t i = 0; i < recipe->n_statements; i++)
+		if (strcmp(recipe->statement[i].word[0], "tier") == 0)
+			return true;
+	return false;
+}
+
+/* Before its damage each volume must be sound, and the damage must be possible. */
+static void build_one(const struct recipe *recipe, void *ctx)
+{
+	struct instance instance[MAX_INSTANCES];
+	size_t n = recipe_instances(recipe, instance);
+
+	for (size_t i = 0; i < n && !is_long(recipe); i++) {
+		struct image *image = image_build_sound(recipe, &instance[i]);
+		struct survey survey;
+
+		survey_read(&survey, image->dev);
+		if (survey.problems.n > 0) {
+			print_message("# %s: before the damage: %s\n", recipe->name,
+				      survey.problems.line[0]);
+			++*(unsigned *)ctx;
+		}
+		survey_free(&survey);
+		image_free(image);
+		image_free(image_build(recipe, &instance[i]));
+	}
+}
+
+static void every_recipe_builds(void **state)
+{
+	static const char *const folders[] = { "cases", "faults", "kinds", "todo" };
+	unsigned n_unsound = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		char *path = xformat("tests/recipes/%s", folders[i]);
+
+		if (access(path, R_OK) == 0)
+			recipe_each_in(path, build_one, &n_unsound);
+		free(path);
+	}
+	assert_int_equal(n_unsound, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +284,7 @@ int main(void)
 		cmocka_unit_test(fat32_damage_is_noticed),
 		cmocka_unit_test(what_is_owed_is_missed),
 		cmocka_unit_test(what_is_met_is_not_missed),
+		cmocka_unit_test(every_recipe_builds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
