@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "libfat.h"
+#include "sim.h"
 
 /* ---- target: a device and a clock ---------------------------------------------------------- */
 
@@ -40,11 +41,15 @@ struct advise_target {
 enum fat_status advise_target_open(const char *path, bool writable, struct advise_target *target,
 				   struct fat_error *error);
 
-struct sim_params;
-
-/* A simulated device in virtual time; its content lives in memory. */
-enum fat_status advise_target_simulate(const struct sim_params *params,
+/*
+ * A simulated device in virtual time. It takes over the device that holds its content; NULL:
+ * memory, empty. On failure content stays the caller's.
+ */
+enum fat_status advise_target_simulate(const struct sim_params *params, struct fat_dev *content,
 				       struct advise_target *target);
+
+/* What a simulated target has done so far. */
+struct sim_stats advise_target_sim_stats(const struct advise_target *target);
 
 /* Closes the device; a simulated one's clock goes with it. */
 void advise_target_close(struct advise_target *target);
@@ -176,7 +181,8 @@ enum advise_settle {
 struct advise_measured {
 	uint32_t block_bytes, max_bytes;
 	uint64_t size_bytes;
-	uint64_t real_bytes; /* beyond, it repeats what lies below: a fake; 0: not seen to */
+	bool capacity_tested; /* there was enough content to tell a repetition */
+	uint64_t real_bytes;  /* beyond, it repeats what lies below: a fake; 0: not seen to */
 	enum advise_settle settle;
 	uint64_t cache_bytes; /* taken at the speed of the bus before writes slowed down */
 	struct advise_trace trace;

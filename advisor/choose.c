@@ -138,7 +138,13 @@ static void decide(const struct advise_facts *facts, const struct advise_measure
 	double spread = field.worst > 0 ? field.best / field.worst - 1 : 0;
 
 	choice->row = default_row(prediction, facts->size_bytes);
-	if (measured->interrupted) {
+	if (measured->real_bytes) {
+		snprintf(choice->reason, sizeof choice->reason,
+			 "it says to hold %.1f GiB, but repeats itself after %.1f GiB: a fake that "
+			 "will lose data",
+			 (double)facts->size_bytes / (1 << 30),
+			 (double)measured->real_bytes / (1 << 30));
+	} else if (measured->interrupted) {
 		snprintf(choice->reason, sizeof choice->reason, "the measurement was stopped");
 	} else if (field.n == 0) {
 		snprintf(choice->reason, sizeof choice->reason, "no write could be timed");

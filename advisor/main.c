@@ -56,7 +56,7 @@ static int open_target(const struct advise_options *options, struct advise_targe
 
 	if (options->model) {
 		*facts = (struct advise_facts){ .size_bytes = options->model->size_bytes };
-		if (advise_target_simulate(options->model, target) == FAT_OK)
+		if (advise_target_simulate(options->model, NULL, target) == FAT_OK)
 			return EXIT_ADVICE;
 		cli_error(&advise_program, "%s: out of memory", options->model->name);
 		return EXIT_ERROR;

@@ -36,7 +36,7 @@ enum fat_status advise_measure(struct advise_target *target, const struct advise
 	if (p.buf && p.check) {
 		probe_reads(&p);
 		p.usual_read_ns = (uint64_t)advise_median(&measured->seek);
-		status = probe_writes(&p, layouts);
+		status = measured->real_bytes ? FAT_OK : probe_writes(&p, layouts);
 	}
 	measured->elapsed_ns = probe_now(&p) - p.begin_ns;
 	free(p.buf);

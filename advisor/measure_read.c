@@ -2,6 +2,8 @@
 /*
  * measure_read: the steps that only read: kind and noise, sizes, stream, page, erase block.
  */
+#include <string.h>
+
 #include "bytes.h"
 #include "probe.h"
 
@@ -215,10 +217,84 @@ static void measure_read_stream(struct probe *p)
 	}
 }
 
+/* ---- capacity ------------------------------------------------------------------------------ */
+
+#define CAPACITY_SAMPLES 6
+#define SMALLEST_REAL    (64ull << 20)
+
+/* Blocks near the front whose content tells them from each other. */
+struct marks {
+	size_t n;
+	uint64_t off[CAPACITY_SAMPLES];
+	uint8_t content[CAPACITY_SAMPLES][4096];
+};
+
+static bool is_distinct(const struct marks *marks, const uint8_t *content)
+{
+	if (memcmp(content, content + 1, 4095) == 0)
+		return false; /* all the same byte */
+	for (size_t i = 0; i < marks->n; i++)
+		if (memcmp(marks->content[i], content, 4096) == 0)
+			return false;
+	return true;
+}
+
+static void take_marks(struct probe *p, struct marks *marks)
+{
+	uint64_t ns;
+
+	for (int i = 0; i < 64 && marks->n < CAPACITY_SAMPLES && !probe_is_over(p); i++) {
+		uint64_t off = i == 0 ? 0 : probe_random_below(p, SMALLEST_REAL / 4096) * 4096;
+
+		if (probe_read(p, off, p->buf, 4096, &ns) != FAT_OK || !is_distinct(marks, p->buf))
+			continue;
+		memcpy(marks->content[marks->n], p->buf, 4096);
+		marks->off[marks->n++] = off;
+	}
+}
+
+/* Every mark comes again so much further on. */
+static bool repeats_after(struct probe *p, const struct marks *marks, uint64_t real_bytes)
+{
+	uint64_t ns;
+
+	for (size_t i = 0; i < marks->n; i++)
+		if (probe_is_over(p) ||
+		    probe_read(p, real_bytes + marks->off[i], p->buf, 4096, &ns) != FAT_OK ||
+		    memcmp(p->buf, marks->content[i], 4096) != 0)
+			return false;
+	return true;
+}
+
+/*
+ * A fake that says to hold more than it does repeats its content, for it leaves out the upper bits
+ * of the place. Nothing is written for this; where there is too little content to tell, nothing is
+ * said.
+ */
+static void find_real_size(struct probe *p)
+{
+	struct marks marks = { 0 };
+	uint64_t real = SMALLEST_REAL;
+
+	probe_begin_step(p, "capacity", 3);
+	if (p->dev->size_bytes > 2 * SMALLEST_REAL)
+		take_marks(p, &marks);
+	for (; marks.n >= 3 && real + SMALLEST_REAL <= p->dev->size_bytes; real *= 2) {
+		p->measured->capacity_tested = true;
+		if (repeats_after(p, &marks, real)) {
+			p->measured->real_bytes = real;
+			return;
+		}
+	}
+}
+
 void probe_reads(struct probe *p)
 {
 	struct advise_inferred inferred;
 
+	find_real_size(p);
+	if (p->measured->real_bytes)
+		return; /* nothing that it says can be believed */
 	measure_seek(p);
 	measure_reads(p);
 	measure_read_stream(p);

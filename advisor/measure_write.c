@@ -8,20 +8,33 @@
 #include "bytes.h"
 #include "probe.h"
 
-/* A stretch in pieces, without waiting for anything; *ns: all of it. */
-static enum fat_status write_burst(struct probe *p, uint64_t off, size_t len, size_t piece,
-				   uint64_t *ns)
+/*
+ * Writes that give the inside of a device much to do for few bytes: a row of them, and some here
+ * and there, each in another erase block. *off: where the row lies, its len bytes in p->buf.
+ */
+static enum fat_status write_burst(struct probe *p, uint64_t off, size_t len, uint64_t *ns)
 {
-	*ns = 0;
-	for (size_t at = 0; at < len; at += piece) {
-		uint64_t piece_ns;
-		enum fat_status status = probe_write(p, off + at, p->buf + at, piece, &piece_ns);
+	const size_t piece = 64u << 10, n_far = 3;
+	uint64_t far[3], piece_ns;
+	enum fat_status status = FAT_OK;
 
-		if (status != FAT_OK)
-			return status;
+	for (size_t i = 0; i < n_far; i++) {
+		far[i] = probe_next_place(p, 2 * piece) + piece / 2;
+		if (probe_read(p, far[i], p->check + i * 4096, 4096, &piece_ns) != FAT_OK)
+			far[i] = off; /* unreadable: the row's first block once more */
+		if (far[i] == off)
+			memcpy(p->check + i * 4096, p->buf, 4096);
+	}
+	*ns = 0;
+	for (size_t at = 0; at < len && status == FAT_OK; at += piece) {
+		status = probe_write(p, off + at, p->buf + at, piece, &piece_ns);
 		*ns += piece_ns;
 	}
-	return FAT_OK;
+	for (size_t i = 0; i < n_far && status == FAT_OK; i++) {
+		status = probe_write(p, far[i], p->check + i * 4096, 4096, &piece_ns);
+		*ns += piece_ns;
+	}
+	return status;
 }
 
 /* The first read has waited already: its part and the rest are one. */
@@ -44,7 +57,7 @@ static enum fat_status find_cache(struct probe *p)
 	probe_begin_step(p, "cache", 8);
 	if (!probe_may_write(p, 2 * len) || !probe_load(p, off, len))
 		return FAT_OK;
-	status = write_burst(p, off, len, 64u << 10, &write_ns);
+	status = write_burst(p, off, len, &write_ns);
 	if (status == FAT_OK)
 		status = probe_flush(p, &full_ns);
 	if (status == FAT_OK)

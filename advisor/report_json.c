@@ -150,6 +150,9 @@ void advise_report_json(const struct advise_report *r, FILE *out)
 	fputs("{\n  \"device\": ", out);
 	put_string(out, r->path);
 	fprintf(out, ",\n  \"size_bytes\": %" PRIu64 ",\n", r->facts->size_bytes);
+	put_value(
+		out, "real_bytes",
+		(struct advise_value){ r->measured->real_bytes, r->measured->real_bytes ? 1 : 0 });
 	put_value(out, "page_bytes", inferred->page);
 	put_value(out, "erase_block_bytes", inferred->block);
 	put_value(out, "erase_offset_bytes", whole_disk_offset(r));

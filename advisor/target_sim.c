@@ -12,7 +12,7 @@
 struct dev_sim {
 	struct fat_dev dev;
 	struct sim *sim;
-	uint64_t now_ns;
+	uint64_t now_ns, real_bytes;
 };
 
 static struct dev_sim *as_sim(struct fat_dev *dev)
@@ -25,17 +25,23 @@ static void pass_time(struct dev_sim *sim, enum sim_op op, uint64_t off, size_t 
 	sim->now_ns = sim_request(sim->sim, op, off, len_bytes, sim->now_ns);
 }
 
+/* A fake repeats what it has: where its real part ends, the first part begins again. */
+static uint64_t real_off(const struct dev_sim *sim, uint64_t off)
+{
+	return sim->real_bytes ? off % sim->real_bytes : off;
+}
+
 static enum fat_status sim_read(struct fat_dev *dev, uint64_t off, void *buf, size_t len_bytes)
 {
 	pass_time(as_sim(dev), SIM_READ, off, len_bytes);
-	return fat_dev_read(dev->below, off, buf, len_bytes);
+	return fat_dev_read(dev->below, real_off(as_sim(dev), off), buf, len_bytes);
 }
 
 static enum fat_status sim_write(struct fat_dev *dev, uint64_t off, const void *buf,
 				 size_t len_bytes)
 {
 	pass_time(as_sim(dev), SIM_WRITE, off, len_bytes);
-	return fat_dev_write(dev->below, off, buf, len_bytes);
+	return fat_dev_write(dev->below, real_off(as_sim(dev), off), buf, len_bytes);
 }
 
 static enum fat_status sim_flush(struct fat_dev *dev)
@@ -63,16 +69,15 @@ static uint64_t virtual_ns(struct advise_target *target)
 	return ((const struct dev_sim *)target->clock)->now_ns;
 }
 
-enum fat_status advise_target_simulate(const struct sim_params *params,
+enum fat_status advise_target_simulate(const struct sim_params *params, struct fat_dev *content,
 				       struct advise_target *target)
 {
 	struct dev_sim *sim = calloc(1, sizeof *sim);
 	struct sim *model = sim_new(params);
 	enum fat_status status = FAT_ERR_MEMORY;
-	struct fat_dev *content = NULL;
 
 	if (sim && model)
-		status = fat_dev_mem_open(params->size_bytes, &content);
+		status = content ? FAT_OK : fat_dev_mem_open(params->size_bytes, &content);
 	if (status != FAT_OK) {
 		sim_free(model);
 		free(sim);
@@ -83,6 +88,7 @@ enum fat_status advise_target_simulate(const struct sim_params *params,
 				     .size_bytes = params->size_bytes,
 				     .block_bytes = 512 };
 	sim->sim = model;
+	sim->real_bytes = params->real_bytes;
 	*target = (struct advise_target){ .dev = &sim->dev,
 					  .now_ns = virtual_ns,
 					  .clock = sim,
@@ -92,4 +98,9 @@ enum fat_status advise_target_simulate(const struct sim_params *params,
 	if (params->max_command_bytes)
 		target->max_bytes = (uint32_t)min_u64(params->max_command_bytes, 1u << 20);
 	return FAT_OK;
+}
+
+struct sim_stats advise_target_sim_stats(const struct advise_target *target)
+{
+	return sim_stats(((const struct dev_sim *)target->clock)->sim);
 }

@@ -6,6 +6,7 @@
 
 #include "advisor/play.h"
 #include "lib/bytes.h"
+#include "pattern.h"
 
 static bool never(void *ctx)
 {
@@ -29,13 +30,17 @@ bool bench_run(const struct sim_params *params, struct bench *b)
 	const struct advise_budget budget = { 30000000000u, 64u << 20 };
 	const struct advise_watch watch = { never, ignore, NULL };
 	struct advise_target target;
-	enum fat_status status = advise_target_simulate(params, &target);
+	struct fat_dev *content = pattern_open(params->size_bytes);
+	enum fat_status status =
+		content ? advise_target_simulate(params, content, &target) : FAT_ERR_MEMORY;
 
 	if (status != FAT_OK)
 		return false;
 	b->facts = (struct advise_facts){ .size_bytes = params->size_bytes };
 	advise_layouts(&b->facts, 512, b->layouts);
 	status = advise_measure(&target, b->layouts, &budget, &watch, &b->measured);
+	b->n_differences = pattern_differences(content);
+	b->stats = advise_target_sim_stats(&target);
 	advise_target_close(&target);
 	if (status != FAT_OK) {
 		bench_fini(b);

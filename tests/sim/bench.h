@@ -9,6 +9,8 @@
 #include "advisor/sim.h"
 
 struct bench {
+	uint64_t n_differences; /* writes that would have changed the content */
+	struct sim_stats stats;
 	struct advise_facts facts;
 	struct advise_layout layouts[ADVISE_N_CLUSTERS];
 	struct advise_measured measured;

@@ -27,6 +27,9 @@ struct tally {
 	unsigned n_block_shown, n_block_right, n_offset_right, n_block_wrong;
 	unsigned n_page_shown, n_page_right, n_page_wrong;
 	unsigned n_over_time, n_over_bytes;
+	unsigned n_fake, n_fake_found, n_fake_wrong;
+	unsigned n_changed; /* devices whose content a write would have changed */
+	unsigned n_worn;    /* a block erased more than 3 times, beyond the FAT's place */
 	unsigned n_model, n_choice_good;
 	unsigned n_rates, n_rates_near; /* predictions, and those within 20 % of the truth */
 	unsigned n_best[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS]; /* best cluster within 5 % */
@@ -91,6 +94,8 @@ static void tally_writer(const struct sim_params *p, const struct bench *b, int 
 	for (size_t i = FIRST_ROW; i < ADVISE_N_CLUSTERS; i++) {
 		double said = b->prediction.rows[i].bytes_per_s[w][k];
 
+		if (b->layouts[i].fat_bits == 0)
+			continue;
 		truth[i] = bench_true_rate(p, &b->layouts[i], (enum advise_writer)w,
 					   (enum advise_workload)k);
 		t->n_rates++;
@@ -108,7 +113,8 @@ static void tally_prediction(const struct sim_params *p, const struct bench *b, 
 	unsigned n_far = 0;
 
 	for (size_t i = FIRST_ROW; i < ADVISE_N_CLUSTERS; i++)
-		best = fmax(best, bench_true_score(p, &b->layouts[i]));
+		if (b->layouts[i].fat_bits)
+			best = fmax(best, bench_true_score(p, &b->layouts[i]));
 	chosen = bench_true_score(p, &b->layouts[b->choice.row]);
 	t->n_choice_good += chosen >= 0.9 * best;
 	t->n_model += b->fit.params != NULL;
@@ -133,8 +139,15 @@ static void tally_device(uint64_t seed, struct bench *b, struct tally *t)
 	if (!bench_run(&params, b))
 		return;
 	t->n_measured++;
-	tally_inside(&params, b, t);
-	tally_prediction(&params, b, t);
+	t->n_changed += b->n_differences > 0;
+	t->n_fake += params.real_bytes > 0;
+	t->n_fake_found += params.real_bytes > 0 && b->measured.real_bytes == params.real_bytes;
+	t->n_fake_wrong += b->measured.real_bytes > 0 &&
+			   b->measured.real_bytes != params.real_bytes;
+	if (params.real_bytes == 0) {
+		tally_inside(&params, b, t);
+		tally_prediction(&params, b, t);
+	}
 	t->n_over_time += b->measured.elapsed_ns > 33000000000u;
 	t->n_over_bytes += b->measured.written_bytes > 70u << 20;
 	bench_fini(b);
@@ -160,6 +173,11 @@ static void random_devices(void **state)
 			"# best size within 5 %%, %s: large %u, photos %u, small %u, log %u\n",
 			writer_names[w], t.n_best[w][ADVISE_LARGE], t.n_best[w][ADVISE_PHOTOS],
 			t.n_best[w][ADVISE_SMALL], t.n_best[w][ADVISE_LOG]);
+	print_message("# fakes found %u of %u, wrongly %u; content changed on %u\n", t.n_fake_found,
+		      t.n_fake, t.n_fake_wrong, t.n_changed);
+	assert_int_equal(t.n_changed, 0);
+	assert_int_equal(t.n_fake_found, t.n_fake);
+	assert_int_equal(t.n_fake_wrong, 0);
 	assert_int_equal(t.n, t.n_measured);
 	assert_true(t.n_block_right * 100 >= t.n_block_shown * 95);
 	assert_true(t.n_offset_right * 100 >= t.n_block_shown * 90);

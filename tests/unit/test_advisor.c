@@ -206,7 +206,7 @@ static unsigned run_on_small_device(unsigned stop_at)
 	struct advise_layout layouts[ADVISE_N_CLUSTERS];
 	struct advise_target target;
 
-	assert_int_equal(advise_target_simulate(&linear, &target), FAT_OK);
+	assert_int_equal(advise_target_simulate(&linear, NULL, &target), FAT_OK);
 	fill(target.dev);
 	advise_layouts(&facts, 512, layouts);
 	assert_int_equal(advise_measure(&target, layouts, &budget, &watch, &measured), FAT_OK);
@@ -280,7 +280,7 @@ static enum fat_status run_on_bad_device(bool forgets, struct advise_measured *m
 	struct dev_bad bad = { .bad_from = 100, .forgets = forgets };
 	enum fat_status status;
 
-	assert_int_equal(advise_target_simulate(&linear, &target), FAT_OK);
+	assert_int_equal(advise_target_simulate(&linear, NULL, &target), FAT_OK);
 	advise_layouts(&facts, 512, layouts);
 	bad.dev = (struct fat_dev){ .ops = &bad_ops,
 				    .below = target.dev,
