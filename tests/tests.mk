@@ -43,6 +43,12 @@ run-tests: all $(TEST_BIN) $(HAND_BIN)
 		tests/run $(or $(T),$(TEST_BIN) $(SCRIPTS))
 
 # Slow, and no part of a change's duty.
+.PHONY: check-crash
+check-crash: $(O)/tests/crash/test_crash $(O)/tests/recipes/test_recipes
+	$(Q)$(O)/tests/recipes/test_recipes -l >$(O)/recipes.tap || { grep -v '^ok' $(O)/recipes.tap; exit 1; }
+	$(Q)$(O)/tests/crash/test_crash -a >$(O)/crash.tap || { grep -v '^ok' $(O)/crash.tap; exit 1; }
+	$(Q)tail -n 1 $(O)/crash.tap
+
 .PHONY: lint-deep
 lint-deep: compile_commands.json
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability,performance \

@@ -143,12 +143,15 @@ struct crash_subject {
 };
 
 struct crash_counts {
-	uint64_t n_states, n_second, n_faults, n_mallocs;
+	uint64_t n_states, n_second, n_faults, n_mallocs, n_undone;
 };
 
 /* Complaints begin with "replay NAME:ID: ". */
 void crash_explore(const struct crash_subject *subject, struct crash_counts *counts,
 		   struct notes *complaints);
+/* Cuts the subject after each write and takes it back with the undo file as it was then. */
+void crash_undo_cuts(const struct crash_subject *subject, struct crash_counts *counts,
+		     struct notes *complaints);
 /* One state again; id as printed, without the name. */
 void crash_replay(const struct crash_subject *subject, const char *id, struct notes *complaints);
 

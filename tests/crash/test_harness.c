@@ -79,7 +79,9 @@ static void careful_toy_is_accepted(void **state)
 	crash_explore(&trial.subject, &trial.counts, &trial.complaints);
 	for (size_t i = 0; i < trial.complaints.n; i++)
 		print_message("# %s\n", trial.complaints.line[i]);
+	crash_undo_cuts(&trial.subject, &trial.counts, &trial.complaints);
 	assert_int_equal(trial.complaints.n, 0);
+	assert_true(trial.counts.n_undone > 10);
 	assert_true(trial.counts.n_states > 100);
 	assert_true(trial.counts.n_second > 10);
 	assert_true(trial.counts.n_faults > 20);

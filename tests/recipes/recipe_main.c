@@ -4,6 +4,7 @@
  *
  *   recipe list FILE...             the instances that the recipes describe
  *   recipe compile FILE IMG [NAME]  an image file of one (by name, else the first)
+ *   recipe codes FILE...            the faults that fsck finds in each
  *   recipe survey IMG               what the strict reader finds, and the tree
  */
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 
 #include "dev_snap.h"
 #include "survey.h"
+#include "tool.h"
 
 struct wanted {
 	const char *image_path; /* NULL: list them */
@@ -40,6 +42,28 @@ static void take(const struct recipe *recipe, void *ctx)
 			wanted->done = true;
 		}
 		free(name);
+	}
+}
+
+static void print_codes(const struct recipe *recipe, void *ctx)
+{
+	struct instance instance[MAX_INSTANCES];
+	size_t n = recipe_instances(recipe, instance);
+
+	(void)ctx;
+	for (size_t i = 0; i < n; i++) {
+		struct image *image = image_build(recipe, &instance[i]);
+		char *name = recipe_instance_name(recipe, &instance[i]);
+		struct tool_result result;
+
+		tool_check(image->dev, NULL, 0, &result);
+		printf("%s: exit %d", name, result.status);
+		for (size_t k = 0; k < result.codes.n; k++)
+			printf(" %s", result.codes.line[k]);
+		putchar('\n');
+		tool_result_free(&result);
+		free(name);
+		image_free(image);
 	}
 }
 
@@ -83,10 +107,16 @@ int main(int argc, char **argv)
 			recipe_each(argv[i], take, &all);
 		return 0;
 	}
+	if (argc >= 3 && strcmp(argv[1], "codes") == 0) {
+		for (int i = 2; i < argc; i++)
+			recipe_each_in(argv[i], print_codes, NULL);
+		return 0;
+	}
 	if ((argc == 4 || argc == 5) && strcmp(argv[1], "compile") == 0)
 		return compile(argv[2], argv[3], argv[4]);
 	if (argc == 3 && strcmp(argv[1], "survey") == 0)
 		return survey(argv[2]);
-	fprintf(stderr, "Usage: recipe list FILE... | compile FILE IMG [NAME] | survey IMG\n");
+	fprintf(stderr, "Usage: recipe list FILE... | codes FILE... | compile FILE IMG [NAME] | "
+			"survey IMG\n");
 	return 2;
 }
