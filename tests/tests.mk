@@ -5,7 +5,8 @@
 #   tests/KIND/*.sh       any other program that prints TAP (executable)
 # Each is run with FATWISE_BIN (folder of the built tools), O and CC in the environment.
 
-ALL_KINDS := lint unit sim recipes crash cli diff
+# Long ones first, so that the two jobs end at about the same time.
+ALL_KINDS := diff sim cli recipes crash unit lint
 KINDS ?= $(ALL_KINDS)
 JOBS ?= 2
 

@@ -62,7 +62,7 @@ refuses() {
 @test "fsck.fat: a volume cut short" {
 	built fsck.fat
 	built mkfs.fat
-	mkfs.fat -F 16 blank
+	mkfs.fat blank
 	truncate -s 300K blank
 	before=$(cksum <blank)
 	run --separate-stderr fsck.fat -n blank
