@@ -199,6 +199,7 @@ struct advise_measured {
 	uint64_t read_bytes, written_bytes;
 	uint64_t elapsed_ns;
 	uint64_t n_read_errors;
+	bool read_only;     /* nothing was written */
 	bool out_of_budget; /* some steps were cut short or left out */
 	bool interrupted;
 	bool content_differs; /* the device did not return what was written to it */
@@ -211,8 +212,8 @@ struct advise_budget {
 
 /* Called between requests. */
 struct advise_watch {
-	bool (*stop)(void *ctx); /* true: end now */
-	void (*step)(void *ctx, const char *name);
+	bool (*stop)(void *ctx);                                     /* true: end now */
+	void (*step)(void *ctx, const char *name, uint64_t left_ns); /* at most so long still */
 	void *ctx;
 };
 
@@ -382,19 +383,26 @@ struct advise_choice {
 	char mkfs[128]; /* options, without the device */
 };
 
-/* What a writer's workload counts in the score; 0: nothing. */
-double advise_weight(enum advise_writer writer, enum advise_workload workload);
+/* What counts how much in the score: what the volume is for. */
+struct advise_purpose {
+	const char *name, *text;
+	double weight[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS];
+};
 
-/* Weighted geometric mean of a row's speeds; 0 where one is not known. */
-double advise_score(const struct advise_row *row);
+/* index 0: nothing said; NULL after the last. */
+const struct advise_purpose *advise_purpose(size_t index);
+
+/* Weighted geometric mean of a row's speeds; 0 where one that counts is not known. */
+double advise_score(const struct advise_row *row, const struct advise_purpose *purpose);
 
 /* Fills in layout and what says align in *choice. Pure; plays some workloads. */
 void advise_choose_align(const struct advise_facts *facts, const struct advise_inferred *inferred,
 			 const struct advise_fit *fit, const struct advise_layout *usual,
-			 struct advise_choice *choice);
+			 const struct advise_purpose *purpose, struct advise_choice *choice);
 
 void advise_choose(const struct advise_facts *facts, const struct advise_measured *measured,
 		   const struct advise_inferred *inferred, const struct advise_fit *fit,
-		   const struct advise_prediction *prediction, struct advise_choice *choice);
+		   const struct advise_prediction *prediction, const struct advise_purpose *purpose,
+		   struct advise_choice *choice);
 
 #endif

@@ -17,17 +17,18 @@
 #define LARGE_BYTES (64ull << 20)
 
 /* The score of a volume of this layout, by the model. */
-static double play_score(const struct sim_params *model, const struct advise_layout *layout)
+static double play_score(const struct sim_params *model, const struct advise_layout *layout,
+			 const struct advise_purpose *purpose)
 {
 	struct advise_row row = { .layout = *layout };
 
 	for (int w = 0; w < ADVISE_N_WRITERS; w++)
 		for (int k = 0; k < ADVISE_N_WORKLOADS; k++)
-			if (advise_weight((enum advise_writer)w, (enum advise_workload)k) > 0)
+			if (purpose->weight[w][k] > 0)
 				row.bytes_per_s[w][k] =
 					play_on_model(model, layout, (enum advise_writer)w,
 						      (enum advise_workload)k, LARGE_BYTES);
-	return advise_score(&row);
+	return advise_score(&row, purpose);
 }
 
 /* mkfs.fat is told in options that dosfstools knows too: so many reserved sectors, nothing moved.
@@ -55,7 +56,7 @@ static bool plan_padded(const struct advise_facts *facts, enum fat_layout_align 
 
 void advise_choose_align(const struct advise_facts *facts, const struct advise_inferred *inferred,
 			 const struct advise_fit *fit, const struct advise_layout *usual,
-			 struct advise_choice *choice)
+			 const struct advise_purpose *purpose, struct advise_choice *choice)
 {
 	static const enum fat_layout_align kinds[] = { FAT_ALIGN_BOUNDARY, FAT_ALIGN_PHASE };
 	double best;
@@ -64,7 +65,7 @@ void advise_choose_align(const struct advise_facts *facts, const struct advise_i
 	choice->align_gain = 1;
 	if (!fit->params || inferred->block.value == 0)
 		return;
-	best = play_score(fit->params, usual);
+	best = play_score(fit->params, usual, purpose);
 	choice->align_tried = true;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		struct advise_layout padded;
@@ -72,7 +73,7 @@ void advise_choose_align(const struct advise_facts *facts, const struct advise_i
 
 		if (!plan_padded(facts, kinds[i], inferred, usual, &padded))
 			continue;
-		score = play_score(fit->params, &padded);
+		score = play_score(fit->params, &padded, purpose);
 		if (score < best * WORTH)
 			continue;
 		choice->align_gain *= score / best;

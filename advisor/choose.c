@@ -18,35 +18,6 @@
 #define SMALLEST_BYTES 4096u
 #define SLACK_PART     50 /* of the volume: 2 % */
 
-/* What counts how much, unless the user says what the volume is for. */
-static const double weights[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS] = {
-	[ADVISE_CACHED] = { [ADVISE_LARGE] = 1, [ADVISE_PHOTOS] = 1 },
-	[ADVISE_AGED] = { [ADVISE_LARGE] = 1, [ADVISE_PHOTOS] = 1 },
-	[ADVISE_CLUSTER] = { [ADVISE_LARGE] = 1, [ADVISE_PHOTOS] = 1 },
-};
-
-double advise_weight(enum advise_writer writer, enum advise_workload workload)
-{
-	return weights[writer][workload];
-}
-
-double advise_score(const struct advise_row *row)
-{
-	double sum = 0, weight = 0;
-
-	for (size_t w = 0; w < ADVISE_N_WRITERS; w++) {
-		for (size_t k = 0; k < ADVISE_N_WORKLOADS; k++) {
-			if (weights[w][k] <= 0)
-				continue;
-			if (row->bytes_per_s[w][k] <= 0)
-				return 0;
-			sum += weights[w][k] * log(row->bytes_per_s[w][k]);
-			weight += weights[w][k];
-		}
-	}
-	return exp(sum / weight);
-}
-
 /* What mkfs.fat would take by itself; the nearest that fits where that does not. [COMPAT 3] */
 static size_t default_row(const struct advise_prediction *prediction, uint64_t size_bytes)
 {
@@ -68,21 +39,23 @@ struct field {
 	size_t n, best_row;
 };
 
-static bool is_candidate(const struct advise_facts *facts, const struct advise_row *row)
+static bool is_candidate(const struct advise_facts *facts, const struct advise_row *row,
+			 const struct advise_purpose *purpose)
 {
 	return row->layout.fat_bits != 0 && row->layout.cluster_bytes >= SMALLEST_BYTES &&
-	       row->slack_bytes <= facts->size_bytes / SLACK_PART && advise_score(row) > 0;
+	       row->slack_bytes <= facts->size_bytes / SLACK_PART && advise_score(row, purpose) > 0;
 }
 
 static struct field survey(const struct advise_facts *facts,
-			   const struct advise_prediction *prediction)
+			   const struct advise_prediction *prediction,
+			   const struct advise_purpose *purpose)
 {
 	struct field field = { 0 };
 
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++) {
-		double s = advise_score(&prediction->rows[i]);
+		double s = advise_score(&prediction->rows[i], purpose);
 
-		if (!is_candidate(facts, &prediction->rows[i]))
+		if (!is_candidate(facts, &prediction->rows[i], purpose))
 			continue;
 		if (s > field.best) {
 			field.best = s;
@@ -95,29 +68,31 @@ static struct field survey(const struct advise_facts *facts,
 }
 
 static size_t smallest_good(const struct advise_facts *facts,
-			    const struct advise_prediction *prediction, const struct field *field)
+			    const struct advise_prediction *prediction, const struct field *field,
+			    const struct advise_purpose *purpose)
 {
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
-		if (is_candidate(facts, &prediction->rows[i]) &&
-		    advise_score(&prediction->rows[i]) >= WITHIN * field->best)
+		if (is_candidate(facts, &prediction->rows[i], purpose) &&
+		    advise_score(&prediction->rows[i], purpose) >= WITHIN * field->best)
 			return i;
 	return field->best_row;
 }
 
 /* Times as fast as the slowest candidate, for one writer's large files. */
 static double gain(const struct advise_facts *facts, const struct advise_prediction *prediction,
-		   size_t row, enum advise_writer writer)
+		   size_t row, enum advise_writer writer, const struct advise_purpose *purpose)
 {
 	double worst = prediction->rows[row].bytes_per_s[writer][ADVISE_LARGE];
 
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
-		if (is_candidate(facts, &prediction->rows[i]))
+		if (is_candidate(facts, &prediction->rows[i], purpose))
 			worst = fmin(worst, prediction->rows[i].bytes_per_s[writer][ADVISE_LARGE]);
 	return prediction->rows[row].bytes_per_s[writer][ADVISE_LARGE] / worst;
 }
 
 static void give_reason(const struct advise_facts *facts, const struct advise_inferred *inferred,
-			const struct advise_prediction *prediction, struct advise_choice *choice)
+			const struct advise_prediction *prediction,
+			const struct advise_purpose *purpose, struct advise_choice *choice)
 {
 	uint32_t kib = prediction->rows[choice->row].layout.cluster_bytes / 1024;
 
@@ -126,15 +101,16 @@ static void give_reason(const struct advise_facts *facts, const struct advise_in
 		 "are %.1f times as fast as the slowest size where each cluster is a write, "
 		 "%.2f times through a page cache",
 		 inferred->command_ns / 1e6, inferred->ns_per_byte * 65536 / 1e6, kib,
-		 gain(facts, prediction, choice->row, ADVISE_CLUSTER),
-		 gain(facts, prediction, choice->row, ADVISE_CACHED));
+		 gain(facts, prediction, choice->row, ADVISE_CLUSTER, purpose),
+		 gain(facts, prediction, choice->row, ADVISE_CACHED, purpose));
 }
 
 static void decide(const struct advise_facts *facts, const struct advise_measured *measured,
 		   const struct advise_inferred *inferred,
-		   const struct advise_prediction *prediction, struct advise_choice *choice)
+		   const struct advise_prediction *prediction, const struct advise_purpose *purpose,
+		   struct advise_choice *choice)
 {
-	struct field field = survey(facts, prediction);
+	struct field field = survey(facts, prediction, purpose);
 	double spread = field.worst > 0 ? field.best / field.worst - 1 : 0;
 
 	choice->row = default_row(prediction, facts->size_bytes);
@@ -146,6 +122,9 @@ static void decide(const struct advise_facts *facts, const struct advise_measure
 			 (double)measured->real_bytes / (1 << 30));
 	} else if (measured->interrupted) {
 		snprintf(choice->reason, sizeof choice->reason, "the measurement was stopped");
+	} else if (measured->read_only) {
+		snprintf(choice->reason, sizeof choice->reason,
+			 "nothing was written, and reads do not tell what writes will cost");
 	} else if (field.n == 0) {
 		snprintf(choice->reason, sizeof choice->reason, "no write could be timed");
 	} else if (inferred->noise > TOO_NOISY) {
@@ -164,10 +143,10 @@ static void decide(const struct advise_facts *facts, const struct advise_measure
 			 inferred->noise * 100);
 	} else {
 		choice->verdict = ADVISE_CHOSEN;
-		choice->row = smallest_good(facts, prediction, &field);
+		choice->row = smallest_good(facts, prediction, &field, purpose);
 		choice->confidence = (1 - inferred->noise) *
 				     (prediction->rows[choice->row].rehearsed ? 0.9 : 0.6);
-		give_reason(facts, inferred, prediction, choice);
+		give_reason(facts, inferred, prediction, purpose, choice);
 	}
 }
 
@@ -185,14 +164,16 @@ static uint64_t partition_off(const struct advise_facts *facts,
 
 void advise_choose(const struct advise_facts *facts, const struct advise_measured *measured,
 		   const struct advise_inferred *inferred, const struct advise_fit *fit,
-		   const struct advise_prediction *prediction, struct advise_choice *choice)
+		   const struct advise_prediction *prediction, const struct advise_purpose *purpose,
+		   struct advise_choice *choice)
 {
 	const struct advise_layout *l = &choice->layout;
 	int n;
 
 	*choice = (struct advise_choice){ .verdict = ADVISE_DO_NOT_KNOW };
-	decide(facts, measured, inferred, prediction, choice);
-	advise_choose_align(facts, inferred, fit, &prediction->rows[choice->row].layout, choice);
+	decide(facts, measured, inferred, prediction, purpose, choice);
+	advise_choose_align(facts, inferred, fit, &prediction->rows[choice->row].layout, purpose,
+			    choice);
 	choice->partition_off = partition_off(facts, inferred);
 	if (l->fat_bits == 0)
 		return;

@@ -271,6 +271,9 @@ void advise_infer(const struct advise_measured *measured, struct advise_inferred
 		inferred->write_ns[i] = advise_mean(&measured->write[i]);
 		inferred->read_size_ns[i] = advise_median(&measured->read[i]);
 	}
+	if (measured->inside.open_segments)
+		inferred->open_segments =
+			(struct advise_value){ measured->inside.open_segments, 0.9 };
 	fit_line(inferred, measured->max_bytes);
 	if (!inferred->heads_move)
 		infer_inside(measured, inferred);

@@ -6,11 +6,13 @@
  * answer is "don't know".
  */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "facts.h"
 #include "options.h"
+#include "record.h"
 #include "report.h"
 #include "sim.h"
 
@@ -22,10 +24,11 @@ static bool stop_on_signal(void *ctx)
 	return cli_signal() != 0;
 }
 
-static void show_step(void *ctx, const char *name)
+static void show_step(void *ctx, const char *name, uint64_t left_ns)
 {
 	if (ctx)
-		fprintf(stderr, "\r\033[Kfatadvise: measuring: %s ", name);
+		fprintf(stderr, "\r\033[Kfatadvise: measuring: %s (at most %.0f s left) ", name,
+			(double)left_ns / 1e9);
 }
 
 static int say_open_error(const struct advise_options *options, const struct fat_error *error)
@@ -65,7 +68,7 @@ static int open_target(const struct advise_options *options, struct advise_targe
 		cli_error(&advise_program, "%s: %s", options->path, why);
 		return EXIT_ERROR;
 	}
-	if (advise_target_open(options->path, true, target, &error) != FAT_OK)
+	if (advise_target_open(options->path, !options->read_only, target, &error) != FAT_OK)
 		return say_open_error(options, &error);
 	advise_facts_read(options->path, target->dev->size_bytes, facts);
 	return EXIT_ADVICE;
@@ -74,13 +77,19 @@ static int open_target(const struct advise_options *options, struct advise_targe
 /* Before it starts: what it will write, how much, how long. */
 static void announce(const struct advise_options *options, const char *name)
 {
+	FILE *out = options->format == ADVISE_TEXT ? stdout : stderr;
+	double seconds = (double)options->budget.max_ns / 1e9;
 	char bytes[32];
 
-	fprintf(options->format == ADVISE_TEXT ? stdout : stderr,
-		"fatadvise: %s: reads, and writes back what it has read, at most %s, in about "
-		"%.0f s; the content stays as it is\n",
-		name, cli_size_text(options->budget.max_bytes, bytes, sizeof bytes),
-		(double)options->budget.max_ns / 1e9);
+	if (options->read_only)
+		fprintf(out, "fatadvise: %s: reads, and writes nothing, in about %.0f s\n", name,
+			seconds);
+	else
+		fprintf(out,
+			"fatadvise: %s: reads, and writes back what it has read, at most %s, in "
+			"about %.0f s; the content stays as it is\n",
+			name, cli_size_text(options->budget.max_bytes, bytes, sizeof bytes),
+			seconds);
 	fflush(stdout);
 }
 
@@ -103,32 +112,65 @@ static void print_report(enum advise_format format, const struct advise_report *
 	case ADVISE_JSON:
 		advise_report_json(report, stdout);
 		break;
+	case ADVISE_HWDB:
+		advise_report_hwdb(report, stdout);
+		break;
 	case ADVISE_OPTIONS_ONLY:
 		printf("%s\n", report->choice->mkfs);
 		break;
 	}
 }
 
+/* A file that the user asked for: a chart, a record. */
+static bool write_file(const char *path, const struct advise_report *report,
+		       void (*put)(const struct advise_report *report, FILE *out))
+{
+	FILE *out = fopen(path, "w");
+	bool failed = !out;
+
+	if (out) {
+		put(report, out);
+		failed = ferror(out) != 0;
+		failed |= fclose(out) != 0;
+	}
+	if (failed)
+		cli_error(&advise_program, "%s: cannot write it: %s", path, strerror(errno));
+	return !failed;
+}
+
+static void put_record(const struct advise_report *report, FILE *out)
+{
+	advise_record_write(out, report->facts, report->measured);
+}
+
 /* From measurements to the report. */
 static int advise(const struct advise_options *options, const char *name,
 		  const struct advise_facts *facts, const struct advise_layout *layouts,
-		  const struct advise_measured *measured)
+		  const struct advise_measured *measured, struct advise_choice *choice)
 {
 	struct advise_inferred inferred;
 	struct advise_fit fit;
 	struct sim_params model;
 	struct advise_prediction prediction;
-	struct advise_choice choice;
-	struct advise_report report = {
-		name, facts, measured, &inferred, &fit, &prediction, &choice
-	};
+	struct advise_report report = { .path = name,
+					.facts = facts,
+					.measured = measured,
+					.inferred = &inferred,
+					.fit = &fit,
+					.prediction = &prediction,
+					.purpose = options->purpose,
+					.choice = choice };
 
 	advise_infer(measured, &inferred);
 	advise_fit_model(measured, &inferred, &model, &fit);
 	advise_predict(measured, &inferred, &fit, layouts, options->n_files, &prediction);
-	advise_choose(facts, measured, &inferred, &fit, &prediction, &choice);
+	advise_choose(facts, measured, &inferred, &fit, &prediction, options->purpose, choice);
 	print_report(options->format, &report);
-	return choice.verdict == ADVISE_DO_NOT_KNOW ? EXIT_DO_NOT_KNOW : EXIT_ADVICE;
+	if (options->svg_path && !write_file(options->svg_path, &report, advise_report_svg))
+		return EXIT_ERROR;
+	if (options->record_path && !write_file(options->record_path, &report, put_record))
+		return EXIT_ERROR;
+	return choice->verdict == ADVISE_DO_NOT_KNOW ? EXIT_DO_NOT_KNOW : EXIT_ADVICE;
 }
 
 /* What is wrong with a measurement that came to its end; EXIT_ADVICE if nothing. */
@@ -149,7 +191,7 @@ static int judge(const char *name, const struct advise_measured *measured)
 }
 
 static int run(const struct advise_options *options, const char *name, struct advise_target *target,
-	       const struct advise_facts *facts)
+	       const struct advise_facts *facts, struct advise_choice *choice)
 {
 	bool progress = isatty(STDERR_FILENO) && !options->model;
 	struct advise_watch watch = { .stop = stop_on_signal,
@@ -173,17 +215,85 @@ static int run(const struct advise_options *options, const char *name, struct ad
 	result =
 		status != FAT_OK ? say_measure_error(name, status, target) : judge(name, &measured);
 	if (result == EXIT_ADVICE)
-		result = advise(options, name, facts, layouts, &measured);
+		result = advise(options, name, facts, layouts, &measured, choice);
 	advise_measured_fini(&measured);
 	return result;
+}
+
+/* Advice by a record of somebody else's device. */
+static int replay(const struct advise_options *options)
+{
+	struct advise_layout layouts[ADVISE_N_CLUSTERS];
+	struct advise_measured measured = { 0 };
+	struct advise_facts facts;
+	struct advise_choice choice;
+	unsigned line = 0;
+	int result = EXIT_ERROR;
+	FILE *in = fopen(options->replay_path, "r");
+
+	if (!in) {
+		cli_error(&advise_program, "%s: cannot open: %s", options->replay_path,
+			  strerror(errno));
+		return EXIT_ERROR;
+	}
+	if (advise_record_read(in, &facts, &measured, &line)) {
+		advise_layouts(&facts, 512, layouts);
+		result = advise(options, options->replay_path, &facts, layouts, &measured, &choice);
+	} else {
+		cli_error(&advise_program, "%s: line %u: not a record of fatadvise",
+			  options->replay_path, line);
+	}
+	advise_measured_fini(&measured);
+	fclose(in);
+	return result;
+}
+
+/* Asks, and puts mkfs.fat in this program's place. */
+static int format(const char *path, const struct advise_choice *choice)
+{
+	char options[sizeof choice->mkfs], device[4096], answer[16] = "", name[] = "mkfs.fat";
+	char end[] = "--", *argv[16] = { name };
+	int n = 1;
+
+	printf("\nThis destroys what %s holds. Run mkfs.fat %s %s? [yes/no] ", path, choice->mkfs,
+	       path);
+	fflush(stdout);
+	if (!fgets(answer, sizeof answer, stdin) || strcmp(answer, "yes\n") != 0 ||
+	    strlen(path) >= sizeof device) {
+		cli_error(&advise_program, "%s: not formatted", path);
+		return EXIT_ERROR;
+	}
+	memcpy(options, choice->mkfs, sizeof options);
+	strcpy(device, path);
+	for (char *word = strtok(options, " "); word && n < 13; word = strtok(NULL, " "))
+		argv[n++] = word;
+	argv[n++] = end;
+	argv[n] = device;
+	execvp(name, argv);
+	cli_error(&advise_program, "mkfs.fat: cannot run it: %s", strerror(errno));
+	return EXIT_ERROR;
+}
+
+static int measure_and_advise(const struct advise_options *options)
+{
+	const char *name = options->model ? options->model->name : options->path;
+	struct advise_target target;
+	struct advise_facts facts;
+	struct advise_choice choice;
+	int status = open_target(options, &target, &facts);
+
+	if (status != EXIT_ADVICE)
+		return status;
+	status = run(options, name, &target, &facts, &choice);
+	if (options->stats)
+		cli_print_stats(options->format == ADVISE_TEXT ? stdout : stderr, target.dev);
+	advise_target_close(&target);
+	return status == EXIT_ADVICE && options->format_it ? format(name, &choice) : status;
 }
 
 int main(int argc, char **argv)
 {
 	struct advise_options options;
-	struct advise_target target;
-	struct advise_facts facts;
-	const char *name;
 	int status;
 
 	switch (advise_options_parse(argc, argv, &options)) {
@@ -194,14 +304,7 @@ int main(int argc, char **argv)
 	case ADVISE_RUN:
 		break;
 	}
-	name = options.model ? options.model->name : options.path;
 	cli_catch_signals();
-	status = open_target(&options, &target, &facts);
-	if (status != EXIT_ADVICE)
-		return status;
-	status = run(&options, name, &target, &facts);
-	if (options.stats)
-		cli_print_stats(options.format == ADVISE_TEXT ? stdout : stderr, target.dev);
-	advise_target_close(&target);
+	status = options.replay_path ? replay(&options) : measure_and_advise(&options);
 	return cli_close_stdout(&advise_program, status, EXIT_ERROR);
 }

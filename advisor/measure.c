@@ -36,7 +36,9 @@ enum fat_status advise_measure(struct advise_target *target, const struct advise
 	if (p.buf && p.check) {
 		probe_reads(&p);
 		p.usual_read_ns = (uint64_t)advise_median(&measured->seek);
-		status = measured->real_bytes ? FAT_OK : probe_writes(&p, layouts);
+		measured->read_only = target->dev->read_only;
+		status = measured->real_bytes || measured->read_only ? FAT_OK
+								     : probe_writes(&p, layouts);
 	}
 	measured->elapsed_ns = probe_now(&p) - p.begin_ns;
 	free(p.buf);

@@ -18,11 +18,25 @@ enum {
 	OPT_FILES,
 	OPT_SIMULATE,
 	OPT_STATS,
+	OPT_FOR,
+	OPT_READ_ONLY,
+	OPT_FORMAT,
+	OPT_SVG,
+	OPT_RECORD,
+	OPT_REPLAY,
+	OPT_HWDB,
 };
 
 static const struct cli_option table[] = {
 	{ 'q', 'q', "quiet", NULL, "print nothing but the options for mkfs.fat" },
 	{ OPT_JSON, 0, "json", NULL, "report as JSON" },
+	{ OPT_SVG, 0, "svg", "FILE", "draw a chart into FILE as well" },
+	{ OPT_HWDB, 0, "hwdb", NULL, "print an entry for udev's hardware database" },
+	{ OPT_FORMAT, 0, "format", NULL, "run mkfs.fat by the advice, after a question" },
+	{ OPT_FOR, 0, "for", "PURPOSE", "what the volume is for; \"list\" names them" },
+	{ OPT_READ_ONLY, 0, "read-only", NULL, "write nothing: finds pages and erase blocks only" },
+	{ OPT_RECORD, 0, "record", "FILE", "keep the raw measurements in FILE" },
+	{ OPT_REPLAY, 0, "replay", "FILE", "advise by such a file instead of a device" },
 	{ OPT_QUICK, 0, "quick", NULL, "at most 10 s and 16 MiB written" },
 	{ OPT_THOROUGH, 0, "thorough", NULL, "at most 120 s and 512 MiB written" },
 	{ OPT_TIME, 0, "time", "SECONDS", "at most so long (default 30)" },
@@ -63,6 +77,50 @@ static enum advise_parsed take_model(const char *name, struct advise_options *op
 		return list_models();
 	options->model = sim_model_by_name(name);
 	return options->model ? ADVISE_RUN : wrong("no such model (try --simulate list)", name);
+}
+
+static enum advise_parsed take_purpose(const char *name, struct advise_options *options)
+{
+	bool list = strcmp(name, "list") == 0;
+
+	for (size_t i = 0; advise_purpose(i); i++) {
+		if (list)
+			printf("%-9s %s\n", advise_purpose(i)->name, advise_purpose(i)->text);
+		else if (strcmp(advise_purpose(i)->name, name) == 0)
+			options->purpose = advise_purpose(i);
+	}
+	if (list)
+		return ADVISE_DONE;
+	return strcmp(options->purpose->name, name) == 0
+		       ? ADVISE_RUN
+		       : wrong("no such purpose (try --for list)", name);
+}
+
+/* Options that name a file or a way. */
+static enum advise_parsed take_more(int code, const char *value, struct advise_options *options)
+{
+	switch (code) {
+	case OPT_SVG:
+		options->svg_path = value;
+		return ADVISE_RUN;
+	case OPT_RECORD:
+		options->record_path = value;
+		return ADVISE_RUN;
+	case OPT_REPLAY:
+		options->replay_path = value;
+		return ADVISE_RUN;
+	case OPT_READ_ONLY:
+		options->read_only = true;
+		return ADVISE_RUN;
+	case OPT_FORMAT:
+		options->format_it = true;
+		return ADVISE_RUN;
+	case OPT_HWDB:
+		options->format = ADVISE_HWDB;
+		return ADVISE_RUN;
+	default:
+		return take_purpose(value, options);
+	}
 }
 
 static enum advise_parsed take_number(int code, const char *value, struct advise_options *options)
@@ -114,24 +172,37 @@ static enum advise_parsed take(int code, const char *value, struct advise_option
 		return ADVISE_DONE;
 	case '?':
 		return ADVISE_WRONG;
-	default:
+	case OPT_TIME:
+	case OPT_MAX_BYTES:
+	case OPT_FILES:
 		return take_number(code, value, options);
+	default:
+		return take_more(code, value, options);
 	}
 }
 
 static enum advise_parsed take_operands(const struct cli_args *args, struct advise_options *options)
 {
 	int n = args->argc - args->first_operand;
+	bool needs_none = options->model || options->replay_path;
 
-	if (options->model && n == 0)
+	if (options->model && options->replay_path) {
+		cli_error(&advise_program, "--simulate and --replay exclude each other");
+		return ADVISE_WRONG;
+	}
+	if (options->format_it && (needs_none || options->read_only)) {
+		cli_error(&advise_program, "--format needs a device that is measured");
+		return ADVISE_WRONG;
+	}
+	if (needs_none && n == 0)
 		return ADVISE_RUN;
-	if (n == 1 && !options->model) {
+	if (n == 1 && !needs_none) {
 		options->path = args->argv[args->first_operand];
 		return ADVISE_RUN;
 	}
-	cli_error(&advise_program, n == 0           ? "no device given (--help shows how)"
-				   : options->model ? "--simulate takes no device"
-						    : "one device at a time");
+	cli_error(&advise_program, n == 0       ? "no device given (--help shows how)"
+				   : needs_none ? "--simulate and --replay take no device"
+						: "one device at a time");
 	return ADVISE_WRONG;
 }
 
@@ -140,7 +211,8 @@ enum advise_parsed advise_options_parse(int argc, char **argv, struct advise_opt
 	struct cli_args args = { .argc = argc, .argv = argv };
 	int code;
 
-	*options = (struct advise_options){ .budget = { 30 * SECOND_NS, 64 * MIB } };
+	*options = (struct advise_options){ .budget = { 30 * SECOND_NS, 64 * MIB },
+					    .purpose = advise_purpose(0) };
 	while ((code = cli_next(&advise_program, &args)) != -1) {
 		enum advise_parsed parsed = take(code, args.value, options);
 

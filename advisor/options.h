@@ -12,16 +12,23 @@
 enum advise_format {
 	ADVISE_TEXT,
 	ADVISE_JSON,
+	ADVISE_HWDB,
 	ADVISE_OPTIONS_ONLY, /* just what mkfs.fat is to be given */
 };
 
 struct advise_options {
 	enum advise_format format;
 	struct advise_budget budget;
-	uint64_t n_files; /* expected on the volume; 0: not said */
+	const struct advise_purpose *purpose;
+	bool read_only;
+	bool format_it;          /* run mkfs.fat by the advice, after a question */
+	const char *svg_path;    /* draw into this file; NULL: not */
+	const char *record_path; /* keep the measurements there */
+	const char *replay_path; /* take them from there instead of a device */
+	uint64_t n_files;        /* expected on the volume; 0: not said */
 	bool stats;
 	const struct sim_params *model; /* simulate this; NULL: a real device */
-	const char *path;               /* NULL with a model */
+	const char *path;               /* NULL with a model or a record */
 };
 
 enum advise_parsed {

@@ -41,7 +41,9 @@ void probe_begin_step(struct probe *p, const char *name, unsigned percent)
 {
 	p->step_end_ns = probe_now(p) + p->budget->max_ns / 100 * percent;
 	p->step++;
-	p->watch->step(p->watch->ctx, name);
+	p->watch->step(p->watch->ctx, name,
+		       p->begin_ns + p->budget->max_ns -
+			       min_u64(probe_now(p), p->begin_ns + p->budget->max_ns));
 }
 
 /* ns of a byte in a row of requests of this size; 0 where nothing is known. */

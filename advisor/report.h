@@ -16,6 +16,7 @@ struct advise_report {
 	const struct advise_inferred *inferred;
 	const struct advise_fit *fit;
 	const struct advise_prediction *prediction;
+	const struct advise_purpose *purpose;
 	const struct advise_choice *choice;
 };
 
@@ -24,5 +25,14 @@ void advise_report_text(const struct advise_report *report, FILE *out);
 
 /* One object; the keys are documented in fatadvise(8). */
 void advise_report_json(const struct advise_report *report, FILE *out);
+
+/*
+ * A chart: speed by cluster size for each writer and by size of single writes, page and erase block
+ * marked, and the choice. A whole SVG file.
+ */
+void advise_report_svg(const struct advise_report *report, FILE *out);
+
+/* An entry for udev's hardware database. */
+void advise_report_hwdb(const struct advise_report *report, FILE *out);
 
 #endif

@@ -74,12 +74,13 @@ static void print_writes(const struct advise_report *r, FILE *out)
 	fputc('\n', out);
 }
 
-static double best_score(const struct advise_prediction *prediction)
+static double best_score(const struct advise_prediction *prediction,
+			 const struct advise_purpose *purpose)
 {
 	double best = 0;
 
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
-		best = fmax(best, advise_score(&prediction->rows[i]));
+		best = fmax(best, advise_score(&prediction->rows[i], purpose));
 	return best;
 }
 
@@ -104,13 +105,13 @@ static void print_row(const struct advise_report *r, size_t i, double best, FILE
 	fprintf(out, " %8.3g %8.3g %9s ", row->bytes_per_s[ADVISE_CACHED][ADVISE_PHOTOS] / 1e6,
 		row->bytes_per_s[ADVISE_CLUSTER][ADVISE_PHOTOS] / 1e6,
 		cli_size_text(row->layout.fat_bytes, size, sizeof size));
-	print_bar(out, best > 0 ? advise_score(row) / best : 0);
+	print_bar(out, best > 0 ? advise_score(row, r->purpose) / best : 0);
 	fputc('\n', out);
 }
 
 static void print_table(const struct advise_report *r, FILE *out)
 {
-	double best = best_score(r->prediction);
+	double best = best_score(r->prediction, r->purpose);
 
 	fputs("\n  writing,  a large file                        photos\n"
 	      "  MB/s      page cache:        mounted  cluster\n"
@@ -118,7 +119,7 @@ static void print_table(const struct advise_report *r, FILE *out)
 	      "all in all\n",
 	      out);
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
-		if (advise_score(&r->prediction->rows[i]) > 0)
+		if (advise_score(&r->prediction->rows[i], r->purpose) > 0)
 			print_row(r, i, best, out);
 }
 

@@ -68,6 +68,65 @@ make_image() {
 	[ "${#lines[@]}" -eq 1 ]
 }
 
+@test "a record replayed gives the same advice" {
+	"$fatadvise" --json --simulate tlc-stick --record rec >direct 2>/dev/null
+	run -0 --separate-stderr "$fatadvise" --json --replay rec
+	diff <(grep -v '"device"' direct) <(grep -v '"device"' <<<"$output")
+}
+
+@test "a damaged record is refused with its line" {
+	"$fatadvise" -q --simulate slow-bus --record rec >/dev/null 2>&1
+	for bad in "list seek 0 99999 1" "nosuch 1" "request 1 2" "rehearsal 99 1 1 1 1 1 1"; do
+		{ head -5 rec; echo "$bad"; } >bad
+		run -1 "$fatadvise" --replay bad
+		[[ $output == *"bad: line 6: not a record"* ]]
+	done
+	head -c 200 /dev/urandom >bad
+	run -1 "$fatadvise" --replay bad
+	run -1 "$fatadvise" --replay missing
+}
+
+@test "--svg draws a chart with the choice in it" {
+	run -0 "$fatadvise" -q --simulate tlc-stick --svg chart.svg
+	grep -q '<svg xmlns' chart.svg
+	grep -q 'advised' chart.svg
+	grep -q 'erase block 6 MiB' chart.svg
+	[ "$(tail -n 1 chart.svg)" = '</svg>' ]
+	run -1 "$fatadvise" -q --simulate tlc-stick --svg nowhere/chart.svg
+	[[ $output == *"nowhere/chart.svg: cannot write it"* ]]
+}
+
+@test "--hwdb prints an entry" {
+	run -0 --separate-stderr "$fatadvise" --hwdb --simulate tlc-stick
+	[[ $output == *FATADVISE_ERASE_BLOCK_BYTES=6291456* ]]
+}
+
+@test "--for weighs, and lists what it knows" {
+	run -0 "$fatadvise" --for list
+	[[ $output == *camera* && $output == *backup* ]]
+	run -0 "$fatadvise" -q --for backup --simulate sd-card
+	run -1 "$fatadvise" --for nosuch --simulate sd-card
+	[[ $output == *"no such purpose"* ]]
+}
+
+@test "--read-only writes nothing and does not know" {
+	make_image 20M
+	run -2 "$fatadvise" --read-only --stats image
+	[[ $output == *"writes: 0 requests"* ]]
+	[[ $output == *"nothing was written"* ]]
+}
+
+@test "--format asks, and runs mkfs.fat only after yes" {
+	make_image 20M
+	mkdir bin
+	printf '#!/bin/sh\necho "mkfs.fat ran: $*"\n' >bin/mkfs.fat
+	chmod +x bin/mkfs.fat
+	PATH=$PWD/bin:$PATH run bash -c "echo no | '$fatadvise' --format --time 2 image"
+	[[ $output != *"mkfs.fat ran"* ]]
+	PATH=$PWD/bin:$PATH run bash -c "echo yes | '$fatadvise' --format --time 2 image"
+	[[ $output == *"mkfs.fat ran: -F "*" -- image"* || $output == *"Don't know"* ]]
+}
+
 @test "an image holds afterwards what it held before" {
 	make_image 20M
 	cp image before

@@ -14,10 +14,11 @@ static bool never(void *ctx)
 	return false;
 }
 
-static void ignore(void *ctx, const char *name)
+static void ignore(void *ctx, const char *name, uint64_t left_ns)
 {
 	(void)ctx;
 	(void)name;
+	(void)left_ns;
 }
 
 void bench_fini(struct bench *b)
@@ -49,7 +50,8 @@ bool bench_run(const struct sim_params *params, struct bench *b)
 	advise_infer(&b->measured, &b->inferred);
 	advise_fit_model(&b->measured, &b->inferred, &b->model, &b->fit);
 	advise_predict(&b->measured, &b->inferred, &b->fit, b->layouts, 0, &b->prediction);
-	advise_choose(&b->facts, &b->measured, &b->inferred, &b->fit, &b->prediction, &b->choice);
+	advise_choose(&b->facts, &b->measured, &b->inferred, &b->fit, &b->prediction, advise_purpose(0),
+		      &b->choice);
 	return true;
 }
 
@@ -69,5 +71,5 @@ double bench_true_score(const struct sim_params *params, const struct advise_lay
 		for (int k = 0; k < ADVISE_N_WORKLOADS; k++)
 			row.bytes_per_s[w][k] = bench_true_rate(
 				params, layout, (enum advise_writer)w, (enum advise_workload)k);
-	return advise_score(&row);
+	return advise_score(&row, advise_purpose(0));
 }

@@ -156,10 +156,11 @@ static bool stop_at_call(void *ctx)
 	return ++stopper->n_calls == stopper->stop_at;
 }
 
-static void ignore(void *ctx, const char *name)
+static void ignore(void *ctx, const char *name, uint64_t left_ns)
 {
 	(void)ctx;
 	(void)name;
+	(void)left_ns;
 }
 
 static uint8_t content_at(uint64_t off)

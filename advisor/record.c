@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record: see record.h.
+ *
+ * One line a thing: a name and numbers. "list" lines hold arrays, "request" lines the writes in
+ * their order. Lines with unknown names are refused: a newer program wrote them.
+ */
+#include "record.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_LINE "fatadvise-record 1"
+#define MAX_LINE   8192
+
+/* Numbers that stand alone. X(place) */
+#define SCALARS(X)                                                                                 \
+	X(facts->size_bytes)                                                                       \
+	X(facts->start_bytes)                                                                      \
+	X(facts->erase_hint_bytes)                                                                 \
+	X(measured->block_bytes)                                                                   \
+	X(measured->max_bytes)                                                                     \
+	X(measured->size_bytes)                                                                    \
+	X(measured->capacity_tested)                                                               \
+	X(measured->real_bytes)                                                                    \
+	X(measured->settle)                                                                        \
+	X(measured->cache_bytes)                                                                   \
+	X(measured->inside.tried)                                                                  \
+	X(measured->inside.costs)                                                                  \
+	X(measured->inside.open_segments)                                                          \
+	X(measured->inside.fat_blocks)                                                             \
+	X(measured->page_scan.off)                                                                 \
+	X(measured->page_scan.step_bytes)                                                          \
+	X(measured->block_scan.step_bytes)                                                         \
+	X(measured->block_scan.from_off)                                                           \
+	X(measured->block_scan.to_off)                                                             \
+	X(measured->block_scan.period_bytes)                                                       \
+	X(measured->block_scan.phase_off)                                                          \
+	X(measured->read_stream.bytes)                                                             \
+	X(measured->read_stream.ns)                                                                \
+	X(measured->write_stream.bytes)                                                            \
+	X(measured->write_stream.ns)                                                               \
+	X(measured->two_streams.bytes)                                                             \
+	X(measured->two_streams.ns)                                                                \
+	X(measured->read_bytes)                                                                    \
+	X(measured->written_bytes)                                                                 \
+	X(measured->elapsed_ns)                                                                    \
+	X(measured->n_read_errors)                                                                 \
+	X(measured->read_only)                                                                     \
+	X(measured->out_of_budget)
+
+#define MAX_LISTS 48
+
+struct list {
+	const char *name;
+	size_t index; /* of several with this name */
+	size_t *n;
+	uint64_t *values;
+	size_t most;
+};
+
+static void add_samples(struct list *lists, size_t *n, const char *name, size_t index,
+			struct advise_samples *samples)
+{
+	lists[(*n)++] = (struct list){ name, index, &samples->n, samples->ns, ADVISE_MAX_SAMPLES };
+}
+
+/* Both of a pair share their number. */
+static void add_pairs(struct list *lists, size_t *n, const char *name, struct advise_pairs *pairs)
+{
+	lists[(*n)++] = (struct list){ name, 0, &pairs->n, pairs->across_ns, ADVISE_MAX_PAIRS };
+	lists[(*n)++] = (struct list){ name, 1, &pairs->n, pairs->beside_ns, ADVISE_MAX_PAIRS };
+}
+
+static size_t lists_of(struct advise_measured *m, struct list lists[MAX_LISTS])
+{
+	struct advise_block_scan *blocks = &m->block_scan;
+	struct advise_inside *inside = &m->inside;
+	size_t n = 0;
+
+	add_samples(lists, &n, "seek", 0, &m->seek);
+	add_samples(lists, &n, "again", 0, &m->again);
+	add_samples(lists, &n, "flush", 0, &m->flush);
+	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
+		add_samples(lists, &n, "read", i, &m->read[i]);
+		add_samples(lists, &n, "write", i, &m->write[i]);
+	}
+	lists[n++] = (struct list){ "page_scan", 0, &m->page_scan.n, m->page_scan.ns,
+				    ADVISE_SCAN_POINTS };
+	add_pairs(lists, &n, "page_pairs", &m->page_scan.pairs);
+	lists[n++] =
+		(struct list){ "block_scan", 0, &blocks->n, blocks->off, ADVISE_MAX_BOUNDARIES };
+	lists[n++] = (struct list){ "block_scan", 1, &blocks->n, blocks->excess_ns,
+				    ADVISE_MAX_BOUNDARIES };
+	add_pairs(lists, &n, "block_pairs", &blocks->pairs);
+	lists[n++] = (struct list){ "visits", 0, &inside->n_visits, inside->visit_off,
+				    ADVISE_MAX_VISITS };
+	lists[n++] = (struct list){ "visits", 1, &inside->n_visits, inside->visit_ns,
+				    ADVISE_MAX_VISITS };
+	return n;
+}
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+static void write_rehearsals(FILE *out, const struct advise_measured *m)
+{
+	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++) {
+		const struct advise_rehearsal *r = &m->rehearsal[i];
+
+		if (r->cluster_bytes)
+			fprintf(out,
+				"rehearsal %zu %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64
+				" %" PRIu64 " %" PRIu64 "\n",
+				i, r->cluster_bytes, r->n_rounds, r->data_ns, r->n_data,
+				r->first_ns, r->meta_ns);
+	}
+}
+
+void advise_record_write(FILE *out, const struct advise_facts *facts,
+			 const struct advise_measured *measured)
+{
+	struct advise_measured copy = *measured; /* lists point into what they may change */
+	struct list lists[MAX_LISTS];
+	size_t n_lists = lists_of(&copy, lists);
+
+	fprintf(out, "%s\nmodel %s\n", FIRST_LINE, facts->model);
+#define WRITE_SCALAR(place) fprintf(out, "%s %" PRIu64 "\n", #place, (uint64_t)(place));
+	SCALARS(WRITE_SCALAR)
+#undef WRITE_SCALAR
+	for (size_t i = 0; i < n_lists; i++) {
+		fprintf(out, "list %s %zu %zu", lists[i].name, lists[i].index, *lists[i].n);
+		for (size_t k = 0; k < *lists[i].n; k++)
+			fprintf(out, " %" PRIu64, lists[i].values[k]);
+		fputc('\n', out);
+	}
+	write_rehearsals(out, measured);
+	for (size_t i = 0; i < measured->trace.n; i++) {
+		const struct advise_request *r = &measured->trace.requests[i];
+
+		fprintf(out, "request %" PRIu64 " %" PRIu32 " %" PRIu64 " %" PRIu32 "\n", r->off,
+			r->len_bytes, r->ns, r->step);
+	}
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static bool read_list(char *line, struct advise_measured *measured)
+{
+	struct list lists[MAX_LISTS];
+	size_t n_lists = lists_of(measured, lists), index, n;
+	char name[32];
+	int used;
+
+	if (sscanf(line, "%31s %zu %zu%n", name, &index, &n, &used) != 3)
+		return false;
+	for (size_t i = 0; i < n_lists; i++) {
+		char *at = line + used;
+
+		if (strcmp(lists[i].name, name) != 0 || lists[i].index != index)
+			continue;
+		if (n > lists[i].most)
+			return false;
+		for (size_t k = 0; k < n; k++)
+			lists[i].values[k] = strtoull(at, &at, 10);
+		*lists[i].n = n;
+		return true;
+	}
+	return false;
+}
+
+static bool read_request(const char *line, struct advise_trace *trace)
+{
+	struct advise_request r;
+
+	if (sscanf(line, "%" SCNu64 " %" SCNu32 " %" SCNu64 " %" SCNu32, &r.off, &r.len_bytes,
+		   &r.ns, &r.step) != 4)
+		return false;
+	if (trace->n == trace->room) {
+		size_t room = trace->room ? 2 * trace->room : 512;
+		struct advise_request *more = realloc(trace->requests, room * sizeof *more);
+
+		if (!more)
+			return false;
+		trace->requests = more;
+		trace->room = room;
+	}
+	trace->requests[trace->n++] = r;
+	return true;
+}
+
+static bool read_rehearsal(const char *line, struct advise_measured *m)
+{
+	struct advise_rehearsal r;
+	size_t i;
+
+	if (sscanf(line, "%zu %" SCNu32 " %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+		   &i, &r.cluster_bytes, &r.n_rounds, &r.data_ns, &r.n_data, &r.first_ns,
+		   &r.meta_ns) != 7 ||
+	    i >= ADVISE_N_CLUSTERS)
+		return false;
+	m->rehearsal[i] = r;
+	return true;
+}
+
+static bool read_scalar(const char *name, const char *text, struct advise_facts *facts,
+			struct advise_measured *measured)
+{
+	uint64_t value = strtoull(text, NULL, 10);
+
+#define READ_SCALAR(place)                                                                         \
+	if (strcmp(name, #place) == 0) {                                                           \
+		place = (__typeof__(place))value;                                                  \
+		return true;                                                                       \
+	}
+	SCALARS(READ_SCALAR)
+#undef READ_SCALAR
+	return false;
+}
+
+static bool read_line(char *line, struct advise_facts *facts, struct advise_measured *measured)
+{
+	char *rest = strchr(line, ' ');
+
+	line[strcspn(line, "\n")] = '\0';
+	if (!rest)
+		return false;
+	*rest++ = '\0';
+	if (strcmp(line, "model") == 0) {
+		snprintf(facts->model, sizeof facts->model, "%.60s", rest);
+		return true;
+	}
+	if (strcmp(line, "list") == 0)
+		return read_list(rest, measured);
+	if (strcmp(line, "request") == 0)
+		return read_request(rest, &measured->trace);
+	if (strcmp(line, "rehearsal") == 0)
+		return read_rehearsal(rest, measured);
+	return read_scalar(line, rest, facts, measured);
+}
+
+/* What the other parts rely on. */
+static bool is_sound(const struct advise_facts *facts, const struct advise_measured *measured)
+{
+	return facts->size_bytes >= ADVISE_SMALLEST_BYTES &&
+	       measured->size_bytes == facts->size_bytes && measured->max_bytes >= 512 &&
+	       measured->block_bytes >= 512 && measured->settle <= ADVISE_SETTLE_BY_READ;
+}
+
+bool advise_record_read(FILE *in, struct advise_facts *facts, struct advise_measured *measured,
+			unsigned *line_number)
+{
+	char line[MAX_LINE];
+
+	*facts = (struct advise_facts){ 0 };
+	*measured = (struct advise_measured){ 0 };
+	*line_number = 1;
+	if (!fgets(line, sizeof line, in) || strcmp(line, FIRST_LINE "\n") != 0)
+		return false;
+	while (fgets(line, sizeof line, in)) {
+		++*line_number;
+		if (!read_line(line, facts, measured))
+			return false;
+	}
+	return is_sound(facts, measured);
+}
