@@ -160,7 +160,7 @@ struct advise_rehearsal {
 };
 
 /* What single writes into erase blocks, here and there, told. */
-#define ADVISE_MAX_VISITS 32
+#define ADVISE_MAX_VISITS 48
 struct advise_inside {
 	bool tried;
 	/* where reads show no blocks: a page each in blocks far apart, and what it cost */
@@ -246,6 +246,7 @@ struct advise_inferred {
 	double read_size_ns[ADVISE_N_SIZES];
 	struct advise_value page;  /* bytes */
 	struct advise_value block; /* erase block, bytes */
+	double block_off_confidence;
 	struct advise_value open_segments;
 	uint64_t page_off, block_off;   /* first boundary, from the start of the target */
 	double command_ns, ns_per_byte; /* the line through write_ns */
@@ -276,6 +277,13 @@ uint64_t advise_page_of(const struct advise_measured *measured, uint64_t *phase_
  */
 uint64_t advise_find_sawtooth(const struct advise_inside *inside, uint64_t page_bytes,
 			      uint64_t page_off, uint64_t *block_off, double *left);
+
+/*
+ * The visits leave open where exactly, between two of them, the blocks begin: at *low or above,
+ * below *high (0 <= *low < block, *high - *low <= block). More visits in between narrow it.
+ */
+void advise_sawtooth_gap(const struct advise_inside *inside, uint64_t block_bytes,
+			 uint64_t block_off, uint64_t *low, uint64_t *high);
 
 /* How many of the pairs say that the boundary costs something: 0 none, 1 all of them. */
 double advise_pairs_agree(const struct advise_pairs *pairs, double noise);

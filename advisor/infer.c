@@ -188,7 +188,8 @@ uint64_t advise_page_of(const struct advise_measured *measured, uint64_t *phase_
 static void infer_by_visits(const struct advise_measured *measured,
 			    struct advise_inferred *inferred)
 {
-	uint64_t off = 0, block;
+	uint64_t page = inferred->page.value ? inferred->page.value : 16384;
+	uint64_t off = 0, block, low, high;
 	double left;
 
 	block = advise_find_sawtooth(&measured->inside, inferred->page.value, inferred->page_off,
@@ -196,7 +197,10 @@ static void infer_by_visits(const struct advise_measured *measured,
 	if (block == 0 || left > 0.02)
 		return;
 	inferred->block = (struct advise_value){ block, 1 - 10 * left };
-	inferred->block_off = off;
+	advise_sawtooth_gap(&measured->inside, block, off, &low, &high);
+	/* a visit at high is one in the block that begins there, one at low in the block before */
+	inferred->block_off = high % block;
+	inferred->block_off_confidence = high - low <= page ? inferred->block.confidence : 0;
 }
 
 static void infer_inside(const struct advise_measured *measured, struct advise_inferred *inferred)
@@ -212,6 +216,7 @@ static void infer_inside(const struct advise_measured *measured, struct advise_i
 	if (blocks->period_bytes && sure >= 0.8) {
 		inferred->block = (struct advise_value){ blocks->period_bytes, sure };
 		inferred->block_off = blocks->phase_off;
+		inferred->block_off_confidence = sure;
 	} else {
 		infer_by_visits(measured, inferred);
 	}

@@ -96,3 +96,21 @@ uint64_t advise_find_sawtooth(const struct advise_inside *inside, uint64_t page_
 	}
 	return found;
 }
+
+void advise_sawtooth_gap(const struct advise_inside *inside, uint64_t block_bytes,
+			 uint64_t block_off, uint64_t *low, uint64_t *high)
+{
+	uint64_t below = block_bytes, above = block_bytes;
+
+	/* how far behind and before the offset the nearest visits lie, round the circle */
+	for (size_t i = 0; i < inside->n_visits; i++) {
+		uint64_t after = (inside->visit_off[i] + block_bytes - block_off) % block_bytes;
+
+		above = min_u64(above, after);
+		below = min_u64(below, (block_bytes - after) % block_bytes == 0
+					       ? block_bytes
+					       : block_bytes - after);
+	}
+	*low = (block_off + block_bytes - below) % block_bytes;
+	*high = *low + below + above;
+}

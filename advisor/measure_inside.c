@@ -29,7 +29,7 @@ static bool visit(struct visits *v, uint64_t start_off, uint64_t n, bool *dear)
 	struct probe *p = v->p;
 	uint64_t off = start_off + n * v->page_bytes, ns = 0;
 
-	if (probe_is_over(p) || !probe_may_write(p, v->page_bytes) ||
+	if (probe_is_over(p) || !probe_affords_dear(p, 1) || !probe_may_write(p, v->page_bytes) ||
 	    off + v->page_bytes > p->dev->size_bytes || !probe_load(p, off, v->page_bytes))
 		return false;
 	v->status = probe_write(p, off, p->buf, v->page_bytes, &ns);
@@ -119,6 +119,28 @@ static void visit_at_random(struct visits *v)
 	}
 }
 
+/* The boundary lies between two visits: more of them, each in the middle, until it is known. */
+static void narrow_boundary(struct visits *v, struct advise_inferred *inferred)
+{
+	struct advise_inside *inside = &v->p->measured->inside;
+	bool dear;
+
+	while (inferred->block.value && inside->n_visits < ADVISE_MAX_VISITS) {
+		uint64_t block = inferred->block.value, low, high, middle, start;
+
+		advise_sawtooth_gap(inside, block, inferred->block_off, &low, &high);
+		if (high - low <= v->page_bytes)
+			return;
+		middle = low + (high - low) / 2 / v->page_bytes * v->page_bytes;
+		start = new_block(v) / block * block + middle % block;
+		if (!visit(v, start, 0, &dear))
+			return;
+		inside->visit_off[inside->n_visits] = start;
+		inside->visit_ns[inside->n_visits++] = v->last_ns;
+		advise_infer(v->p->measured, inferred);
+	}
+}
+
 /* Blocks at the front, in order, while a visit does not cost the closing of another. */
 static void count_fat_blocks(struct visits *v)
 {
@@ -156,12 +178,13 @@ enum fat_status probe_inside(struct probe *p)
 	}
 	v.dear_ns = (uint64_t)(4 * (inferred.command_ns + inferred.ns_per_byte * v.page_bytes)) +
 		    2000000;
-	probe_begin_step(p, "erase blocks at once", 35);
+	probe_begin_step(p, "erase blocks at once", 40);
 	p->measured->inside.tried = try_order(&v) && count_open(&v);
 	if (p->measured->inside.costs && inferred.block.value == 0) {
-		probe_begin_step(p, "erase block, by writing", 25);
+		probe_begin_step(p, "erase block, by writing", 30);
 		visit_at_random(&v);
 		advise_infer(p->measured, &inferred);
+		narrow_boundary(&v, &inferred);
 		v.block_bytes = inferred.block.value;
 		v.block_off = inferred.block_off;
 	}

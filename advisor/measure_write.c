@@ -170,7 +170,8 @@ static enum fat_status write_stream(struct probe *p)
 
 	probe_begin_step(p, "write stream", 20);
 	for (uint64_t at = off; at < off + len && status == FAT_OK; at += stretch) {
-		if (probe_is_over(p) || !probe_affords(p, stretch, p->target->max_bytes) ||
+		if (probe_is_over(p) || !probe_affords_dear(p, 1) ||
+		    !probe_affords(p, stretch, p->target->max_bytes) ||
 		    !probe_may_write(p, stretch) || !probe_load(p, at, stretch))
 			break;
 		for (size_t k = 0; k < stretch && status == FAT_OK; k += max) {
@@ -205,7 +206,8 @@ static enum fat_status write_two_streams(struct probe *p)
 		for (size_t k = 0; k < 2; k++) {
 			enum fat_status status;
 
-			if (probe_is_over(p) || !probe_may_write(p, piece))
+			if (probe_is_over(p) || !probe_affords_dear(p, 1) ||
+			    !probe_may_write(p, piece))
 				return FAT_OK;
 			status = probe_write(p, off[k] + at, p->buf + (k == 0 ? half : 0) + at,
 					     piece, &ns);
@@ -279,7 +281,7 @@ static enum fat_status rehearse(struct probe *p, const struct advise_layout *l, 
 {
 	struct advise_rehearsal *r = &p->measured->rehearsal[index];
 	const size_t n_data = 12;
-	size_t round_bytes = n_data * l->cluster_bytes, n_rounds = 4;
+	size_t round_bytes = n_data * l->cluster_bytes, n_rounds = 3;
 	uint64_t cluster = l->n_clusters / 3, off = l->data_off + cluster * l->cluster_bytes;
 	enum fat_status status = FAT_OK;
 
@@ -293,7 +295,7 @@ static enum fat_status rehearse(struct probe *p, const struct advise_layout *l, 
 		return FAT_OK;
 	r->cluster_bytes = l->cluster_bytes;
 	for (size_t i = 0; i < n_rounds && status == FAT_OK; i++) {
-		if (probe_is_over(p) ||
+		if (probe_is_over(p) || !probe_affords_dear(p, 4) ||
 		    !probe_may_write(p, round_bytes + 3 * p->target->block_bytes))
 			break;
 		status = rehearse_round(p, r, off, i * round_bytes, n_data, meta);

@@ -65,6 +65,11 @@ bool probe_affords(struct probe *p, uint64_t len_bytes, uint32_t piece_bytes)
 	return (double)probe_now(p) + (double)len_bytes * (read_ns + write_ns) <= (double)end_ns;
 }
 
+bool probe_affords_dear(struct probe *p, unsigned n)
+{
+	return probe_now(p) + n * p->dearest_ns <= p->begin_ns + p->budget->max_ns;
+}
+
 /* ---- requests ------------------------------------------------------------------------------ */
 
 enum fat_status probe_read(struct probe *p, uint64_t off, void *buf, size_t len_bytes, uint64_t *ns)
@@ -106,6 +111,7 @@ enum fat_status probe_write(struct probe *p, uint64_t off, const void *buf, size
 
 	*ns = probe_now(p) - start;
 	p->measured->written_bytes += len_bytes;
+	p->dearest_ns = max_u64(p->dearest_ns, *ns);
 	record(p, off, len_bytes, *ns);
 	return status;
 }

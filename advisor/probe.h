@@ -27,6 +27,7 @@ struct probe {
 	uint32_t n_places;
 	uint64_t rng;
 	uint32_t step;
+	uint64_t dearest_ns;    /* the write that took longest so far */
 	uint64_t usual_read_ns; /* a 4 KiB read somewhere */
 };
 
@@ -37,6 +38,9 @@ void probe_begin_step(struct probe *p, const char *name, unsigned percent);
 
 /* No more requests in this step. */
 bool probe_is_over(struct probe *p);
+
+/* There is time for n more writes as dear as the dearest so far. */
+bool probe_affords_dear(struct probe *p, unsigned n);
 
 /* So much may still be written. */
 bool probe_may_write(struct probe *p, uint64_t len_bytes);

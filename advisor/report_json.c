@@ -135,7 +135,7 @@ static void put_recommended(FILE *out, const struct advise_report *r)
 /* Counted from the start of the whole disk, where partitions are cut. */
 static struct advise_value whole_disk_offset(const struct advise_report *r)
 {
-	struct advise_value off = { 0, r->inferred->block.confidence };
+	struct advise_value off = { 0, r->inferred->block_off_confidence };
 
 	if (r->inferred->block.value)
 		off.value =
@@ -160,8 +160,8 @@ void advise_report_json(const struct advise_report *r, FILE *out)
 	fprintf(out,
 		"  \"confidence\": {\"page_bytes\": %.2f, \"erase_block_bytes\": %.2f, "
 		"\"erase_offset_bytes\": %.2f, \"open_segments\": %.2f},\n",
-		inferred->page.confidence, inferred->block.confidence, inferred->block.confidence,
-		inferred->open_segments.confidence);
+		inferred->page.confidence, inferred->block.confidence,
+		inferred->block_off_confidence, inferred->open_segments.confidence);
 	put_speeds(out, inferred);
 	put_times(out, "write_us", inferred->write_ns);
 	put_times(out, "read_us", inferred->read_size_ns);

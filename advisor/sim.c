@@ -20,8 +20,8 @@ struct segment {
 	uint64_t block; /* NO_BLOCK: free */
 	uint64_t used;  /* linear: pages 0..used-1 are there; log: pages taken */
 	uint64_t last_page;
-	uint64_t last_end; /* where in last_page the last write ended, for the page buffer */
-	uint64_t stamp;    /* of the last use */
+	uint64_t kept_page, kept_from, kept_to; /* page buffer: part of a page not programmed yet */
+	uint64_t stamp;                         /* of the last use */
 	bool in_order;
 	uint64_t *have; /* log: bit per page */
 };
@@ -68,6 +68,7 @@ static bool alloc_segments(struct sim *sim)
 		return false;
 	for (uint32_t i = 0; i < sim->p.open_segments; i++) {
 		sim->segments[i].block = NO_BLOCK;
+		sim->segments[i].kept_page = UINT64_MAX;
 		sim->segments[i].have = calloc(words, sizeof(uint64_t));
 		if (!sim->segments[i].have)
 			return false;
@@ -168,9 +169,21 @@ static void restart(struct sim *sim, struct segment *s, uint64_t block)
 	memset(have, 0, (size_t)div_ceil(sim->pages_per_block, 64) * sizeof *have);
 	*s = (struct segment){ .block = block,
 			       .last_page = UINT64_MAX,
+			       .kept_page = UINT64_MAX,
 			       .stamp = ++sim->stamp,
 			       .in_order = true,
 			       .have = have };
+}
+
+/* What the page buffer kept is programmed; the rest of its page is read for that. */
+static uint64_t release_page(struct sim *sim, struct segment *s)
+{
+	bool partial = s->kept_to - s->kept_from < sim->p.page_bytes;
+
+	if (s->kept_page == UINT64_MAX)
+		return 0;
+	s->kept_page = UINT64_MAX;
+	return (partial ? sense(sim) : 0) + program(sim);
 }
 
 /* What the block still lacks is copied into the segment, and the old block erased. */
@@ -180,10 +193,11 @@ static uint64_t close_segment(struct sim *sim, struct segment *s)
 
 	if (block == NO_BLOCK)
 		return 0;
+	cost = release_page(sim, s);
 	if (s->in_order)
-		cost = copy(sim, sim->pages_per_block - s->used) + erase(sim, block);
+		cost += copy(sim, sim->pages_per_block - s->used) + erase(sim, block);
 	else
-		cost = copy(sim, sim->pages_per_block) + erase(sim, block) + erase(sim, block);
+		cost += copy(sim, sim->pages_per_block) + erase(sim, block) + erase(sim, block);
 	restart(sim, s, NO_BLOCK);
 	return cost;
 }
@@ -243,6 +257,33 @@ static uint64_t write_log(struct sim *sim, struct segment *s, uint64_t page, boo
 	return cost + (partial ? sense(sim) : 0) + program(sim);
 }
 
+static uint64_t write_segment(struct sim *sim, struct segment *s, uint64_t page, bool partial)
+{
+	uint64_t cost = sim->p.kind == SIM_LINEAR ? write_linear(sim, s, page, partial)
+						  : write_log(sim, s, page, partial);
+
+	s->last_page = page;
+	return cost;
+}
+
+/* A part of a page: it waits in the buffer for what follows directly. */
+static uint64_t keep_part(struct sim *sim, struct segment *s, uint64_t page, uint64_t from,
+			  uint64_t to)
+{
+	uint64_t cost = 0;
+
+	if (s->kept_page != page || s->kept_to != from) {
+		cost = release_page(sim, s);
+		/* its place is taken now, and it is programmed when it leaves the buffer */
+		cost += write_segment(sim, s, page, false) - sim->p.program_ns;
+		sim->stats.n_programmed_pages--;
+		s->kept_page = page;
+		s->kept_from = from;
+	}
+	s->kept_to = to;
+	return cost + (to == sim->p.page_bytes ? release_page(sim, s) : 0);
+}
+
 static uint64_t write_page(struct sim *sim, uint64_t place, uint64_t len_bytes)
 {
 	const struct sim_params *p = &sim->p;
@@ -255,15 +296,14 @@ static uint64_t write_page(struct sim *sim, uint64_t place, uint64_t len_bytes)
 	if (block < p->fat_blocks)
 		return (partial ? sense(sim) : 0) + program(sim);
 	s = segment_of(sim, block, &cost);
-	if (p->page_buffer && page == s->last_page && from == s->last_end)
-		; /* goes into the page that waits in the buffer */
-	else if (p->kind == SIM_LINEAR)
-		cost += write_linear(sim, s, page, partial && !p->page_buffer);
-	else
-		cost += write_log(sim, s, page, partial && !p->page_buffer);
-	s->last_page = page;
-	s->last_end = from + len_bytes;
-	if (s->used >= sim->pages_per_block && s->last_end == p->page_bytes && s->in_order)
+	if (p->page_buffer && partial) {
+		cost += keep_part(sim, s, page, from, from + len_bytes);
+	} else {
+		if (s->kept_page == page)
+			s->kept_page = UINT64_MAX; /* written over */
+		cost += release_page(sim, s) + write_segment(sim, s, page, partial);
+	}
+	if (s->used >= sim->pages_per_block && s->kept_page == UINT64_MAX)
 		cost += close_segment(sim, s);
 	return cost;
 }
@@ -399,6 +439,15 @@ static uint64_t disturb(struct sim *sim, enum sim_op op, uint64_t len_bytes, uin
 	return cost_ns;
 }
 
+static uint64_t release_all(struct sim *sim)
+{
+	uint64_t cost = 0;
+
+	for (uint32_t i = 0; sim->segments && i < sim->p.open_segments; i++)
+		cost += release_page(sim, &sim->segments[i]);
+	return cost;
+}
+
 static uint64_t command(struct sim *sim, enum sim_op op, uint64_t off, uint64_t len_bytes,
 			uint64_t now_ns)
 {
@@ -410,7 +459,7 @@ static uint64_t command(struct sim *sim, enum sim_op op, uint64_t off, uint64_t 
 		sim->stats.n_flushes++;
 		done_ns = now_ns + sim->p.flush_ns;
 		if (!sim->p.cache_lies)
-			done_ns = max_u64(done_ns, sim->medium_free_ns);
+			done_ns = max_u64(done_ns, sim->medium_free_ns) + release_all(sim);
 	} else {
 		done_ns = transfer(sim, op, off, len_bytes, now_ns);
 	}

@@ -312,6 +312,33 @@ static void forgotten_content_is_noticed(void **state)
 	assert_true(measured.content_differs);
 }
 
+/* ---- erase blocks from the price of writes ------------------------------------------------- */
+
+/* Visits to a device that keeps two blocks of 3 MiB open, which begin at 1 MiB; pages of 16 KiB. */
+static void sawtooth_tells_block_and_gap(void **state)
+{
+	const uint64_t block = 3 * MIB, begin = MIB, page = 16384;
+	struct advise_inside inside = { .open_segments = 2, .n_visits = 24 };
+	uint64_t off = 0, low, high, found, lacks[2] = { 0, 0 };
+	double left;
+
+	(void)state;
+	for (size_t i = 0; i < inside.n_visits; i++) {
+		uint64_t at = (i * 97 + 64) * MIB + i * i * 7919 % 192 * page;
+		uint64_t pos = (at + block - begin) % block;
+
+		inside.visit_off[i] = at;
+		inside.visit_ns[i] = 2000000 + (pos + lacks[i % 2]) * 60;
+		lacks[i % 2] = block - pos - page;
+	}
+	found = advise_find_sawtooth(&inside, page, 0, &off, &left);
+	assert_int_equal(found, block);
+	assert_true(left < 0.01);
+	advise_sawtooth_gap(&inside, found, off, &low, &high);
+	assert_true(high - low < block / 4);
+	assert_true((begin + block - low) % block <= high - low);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +346,7 @@ int main(void)
 		cmocka_unit_test(no_comb_in_a_flat_row),
 		cmocka_unit_test(statistics),
 		cmocka_unit_test(layouts_hold_a_volume),
+		cmocka_unit_test(sawtooth_tells_block_and_gap),
 		cmocka_unit_test(linear_segments_cost_what_they_should),
 		cmocka_unit_test(flush_waits_for_an_honest_cache),
 		cmocka_unit_test(content_stays_wherever_it_is_stopped),
