@@ -23,11 +23,15 @@ static enum fat_status is_own(struct fsck *fsck, uint32_t start, uint32_t n, uin
 	return status;
 }
 
-static enum fat_status claim(struct fsck *fsck, uint32_t start, struct walk *walk)
+static enum fat_status claim(struct fsck *fsck, uint32_t start, bool for_file, struct walk *walk)
 {
 	enum fat_status status = FAT_OK;
 	bool own;
 
+	if (for_file && fsck->has_dir_clusters && fat_bitmap_get(&fsck->dir_clusters, walk->stop)) {
+		walk->end = WALK_SHARED;
+		return FAT_OK;
+	}
 	switch (fat_bitmap_set(&fsck->reached, walk->stop)) {
 	case FAT_BIT_NEW:
 		return FAT_OK;
@@ -41,9 +45,11 @@ static enum fat_status claim(struct fsck *fsck, uint32_t start, struct walk *wal
 	return status;
 }
 
-/* One walk for both: claiming, or only looking at most max clusters far. */
+enum purpose { LOOK, CLAIM_FILE, CLAIM_DIR };
+
+/* One walk for all: claiming, or only looking at most max clusters far. */
 static enum fat_status follow(struct fsck *fsck, uint32_t start, uint32_t need, uint32_t max,
-			      bool claims, struct walk *walk)
+			      enum purpose purpose, struct walk *walk)
 {
 	enum fat_type type = fsck->geometry.type;
 	uint32_t last_clus = fat_geometry_last_clus(&fsck->geometry);
@@ -64,8 +70,8 @@ static enum fat_status follow(struct fsck *fsck, uint32_t start, uint32_t need, 
 			walk->end = value == 0 ? WALK_FREE : WALK_BAD;
 			break;
 		}
-		if (claims)
-			status = claim(fsck, start, walk);
+		if (purpose != LOOK)
+			status = claim(fsck, start, purpose == CLAIM_FILE, walk);
 		if (walk->end != WALK_END)
 			break;
 		walk->last = walk->stop;
@@ -80,10 +86,15 @@ static enum fat_status follow(struct fsck *fsck, uint32_t start, uint32_t need, 
 
 enum fat_status chain_claim(struct fsck *fsck, uint32_t start, uint32_t need, struct walk *walk)
 {
-	return follow(fsck, start, need, UINT32_MAX, true, walk);
+	return follow(fsck, start, need, UINT32_MAX, CLAIM_FILE, walk);
+}
+
+enum fat_status chain_claim_dir(struct fsck *fsck, uint32_t start, struct walk *walk)
+{
+	return follow(fsck, start, 0, UINT32_MAX, CLAIM_DIR, walk);
 }
 
 enum fat_status chain_peek(struct fsck *fsck, uint32_t start, uint32_t max, struct walk *walk)
 {
-	return follow(fsck, start, 0, max, false, walk);
+	return follow(fsck, start, 0, max, LOOK, walk);
 }

@@ -211,8 +211,11 @@ static enum fat_status check_slot(struct dir_check *check, uint8_t *slot, uint64
 	return check_entry(check, slot, off);
 }
 
-/* One slot of a unit; garbage: only what proves itself is an entry. */
-static enum fat_status next_slot(struct dir_check *check, uint8_t *slot, uint64_t off, bool garbage)
+/*
+ * One slot of a unit. garbage: only what proves itself is an entry; *dropped says if it does not.
+ */
+static enum fat_status next_slot(struct dir_check *check, uint8_t *slot, uint64_t off, bool garbage,
+				 bool *dropped)
 {
 	enum fat_status status = FAT_OK;
 
@@ -231,17 +234,12 @@ static enum fat_status next_slot(struct dir_check *check, uint8_t *slot, uint64_
 			dir_fault(check, F_DOT_TAKEN, off, 0, 0);
 		}
 		if (garbage && !slot_is_proven(check->fsck, slot)) {
-			drop_pending(check);
+			check->n_pend = 0;
+			*dropped = true;
 			return FAT_OK;
 		}
 	}
 	return check_slot(check, slot, off);
-}
-
-/* Whether a slot in use is there: garbage behind the end mark is END_STALE's business. */
-static bool unit_counts(const struct dir_check *check)
-{
-	return !check->stop && (!check->ended || check->end_ignored);
 }
 
 static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
@@ -255,14 +253,18 @@ static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
 		uint8_t *slots = dir->buf + first * FAT_SLOT_BYTES;
 		uint64_t off = dir->off + first * FAT_SLOT_BYTES;
 		bool garbage = slots_are_garbage(check->fsck, slots, n);
+		uint32_t dropped = 0; /* a bit a slot */
 
-		if (garbage && unit_counts(check))
-			dir_fault(check, F_GARBAGE, off, off, n);
 		for (size_t i = 0; i < n && status == FAT_OK && !check->stop; i++) {
+			bool drop = false;
+
 			status = next_slot(check, slots + i * FAT_SLOT_BYTES,
-					   off + i * FAT_SLOT_BYTES, garbage);
+					   off + i * FAT_SLOT_BYTES, garbage, &drop);
+			dropped |= (uint32_t)drop << i;
 			check->slot++;
 		}
+		if (dropped)
+			dir_fault(check, F_GARBAGE, off, off, dropped);
 	}
 	return status;
 }

@@ -226,6 +226,8 @@ static enum fat_status check_file_chain(const struct entry *entry)
 	enum fat_status status;
 	struct walk walk;
 
+	if (fsck->sweep == SWEEP_DIRS)
+		return FAT_OK;
 	status = chain_claim(fsck, entry->dirent.start_clus, (uint32_t)need, &walk);
 	if (status != FAT_OK)
 		return status;
@@ -324,7 +326,7 @@ static enum fat_status claim_dir(const struct entry *entry)
 	enum fat_status status;
 	struct walk walk;
 
-	status = chain_claim(fsck, entry->dirent.start_clus, 0, &walk);
+	status = chain_claim_dir(fsck, entry->dirent.start_clus, &walk);
 	if (status != FAT_OK)
 		return status;
 	if (walk.n == 0 && walk.end == WALK_SHARED) {
@@ -367,7 +369,8 @@ static enum fat_status check_dir_chain(struct entry *entry)
 	/* Without a size it is as long as its chain, which is then right whatever it is. */
 	if (entry->dirent.size_bytes)
 		return check_file_chain(entry);
-	return chain_claim(fsck, start, 0, &(struct walk){ 0 });
+	return fsck->sweep == SWEEP_DIRS ? FAT_OK :
+					   chain_claim(fsck, start, 0, &(struct walk){ 0 });
 }
 
 /* A file without content that leads to a directory: the bit got lost. */
@@ -414,6 +417,16 @@ static enum fat_status check_chain(struct entry *entry)
 	return claim_dir(entry);
 }
 
+static enum fat_status note_links(struct entry *entry)
+{
+	struct dir_check *check = entry->check;
+	char name[FAT_NAME_BYTES];
+
+	entry_name(entry, name, sizeof name);
+	check->n_pend = 0;
+	return links_entry(check->fsck, check->dir, entry->off, &entry->dirent, name);
+}
+
 /* More than one thing is wrong with it: not an entry. */
 static bool is_garbage(const struct entry *entry)
 {
@@ -438,6 +451,8 @@ enum fat_status check_entry(struct dir_check *check, const uint8_t *slot, uint64
 	}
 	check->fsck->count.files++;
 	check_long(&entry);
+	if (check->fsck->sweep == SWEEP_LINKS)
+		return note_links(&entry);
 	check_short(&entry);
 	check_fields(&entry);
 	status = check_unique(&entry, &twin);

@@ -12,12 +12,13 @@
 #include <string.h>
 
 static const struct fault_kind kinds[N_FAULT_IDS] = {
-#define FAULT(code_, id_, severity_, auto_, level_, message_, fix_)                               \
+#define FAULT(code_, id_, severity_, auto_, level_, how_, message_, fix_)                               \
 	[F_##id_] = { .code = "F" #code_,                                                         \
 		      .id = #id_,                                                                 \
 		      .severity = SEV_##severity_,                                                \
 		      .automatic = AUTO_##auto_,                                                  \
 		      .level = LEVEL_##level_,                                                    \
+		      .how = HOW_##how_,                                                          \
 		      .message = message_,                                                        \
 		      .fix = fix_ },
 #include "faults.def"
@@ -38,11 +39,14 @@ static void free_parts(struct fault *fault)
 
 struct fault *fsck_fault(struct fsck *fsck, const struct fault *fault)
 {
-	struct fault *place = fat_vec_push(&fsck->faults);
 	struct fault copy = *fault;
+	struct fault *place = NULL;
 
+	if (fsck->sweep == SWEEP_CHECK) {
+		place = fat_vec_push(&fsck->faults);
+		fsck->n_faults_dropped += !place;
+	}
 	if (!place) {
-		fsck->n_faults_dropped++;
 		free_parts(&copy);
 		return NULL;
 	}
@@ -50,12 +54,19 @@ struct fault *fsck_fault(struct fsck *fsck, const struct fault *fault)
 	return place;
 }
 
-void fsck_clear_faults(struct fsck *fsck)
+void fsck_drop_faults(struct fsck *fsck, size_t n_kept)
 {
-	for (size_t i = 0; i < fsck->faults.n; i++)
+	for (size_t i = n_kept; i < fsck->faults.n; i++)
 		free_parts(fat_vec_at(&fsck->faults, i));
-	fsck->faults.n = 0;
+	if (fsck->faults.n > n_kept)
+		fsck->faults.n = n_kept;
 	fsck->n_faults_dropped = 0;
+}
+
+void fault_set_text(struct fault *fault, const char *text)
+{
+	free(fault->text);
+	fault->text = strdup(text);
 }
 
 /* ---- messages ---- */

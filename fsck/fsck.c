@@ -15,6 +15,7 @@
 #define MAX_NAME_BYTES	(16u << 20)
 #define MAX_LOST	500000u
 #define MAX_DIFFERING	20000u
+#define MAX_CLAIMANTS	100000u
 
 enum fat_status fsck_init(struct fsck *fsck, const struct fsck_options *options, struct fat_dev *dev)
 {
@@ -24,20 +25,28 @@ enum fat_status fsck_init(struct fsck *fsck, const struct fsck_options *options,
 	fat_vec_init(&fsck->dirs, sizeof(struct dir_node), MAX_DIRS);
 	fat_vec_init(&fsck->names, 1, MAX_NAME_BYTES);
 	fat_vec_init(&fsck->lost, sizeof(struct lost_chain), MAX_LOST);
+	fat_vec_init(&fsck->claimants, sizeof(struct claimant), MAX_CLAIMANTS);
 	fat_vec_init(&fsck->faults, sizeof(struct fault), MAX_FAULTS);
 	return FAT_OK;
 }
 
+static void clear_claimants(struct fsck *fsck)
+{
+	for (size_t i = 0; i < fsck->claimants.n; i++)
+		free(((struct claimant *)fat_vec_at(&fsck->claimants, i))->path);
+	fsck->claimants.n = 0;
+}
+
 void fsck_fini(struct fsck *fsck)
 {
-	fsck_clear_faults(fsck);
+	fsck_reset(fsck);
+	fat_vec_fini(&fsck->claimants);
 	fat_vec_fini(&fsck->ranges);
 	fat_vec_fini(&fsck->differing);
 	fat_vec_fini(&fsck->dirs);
 	fat_vec_fini(&fsck->names);
 	fat_vec_fini(&fsck->lost);
 	fat_vec_fini(&fsck->faults);
-	fat_bitmap_fini(&fsck->reached);
 	if (fsck->has_table)
 		fat_table_fini(&fsck->table);
 	fsck->has_table = false;
@@ -45,10 +54,15 @@ void fsck_fini(struct fsck *fsck)
 
 void fsck_reset(struct fsck *fsck)
 {
-	fsck_clear_faults(fsck);
+	fsck_drop_faults(fsck, 0);
 	fsck->differing.n = fsck->dirs.n = fsck->names.n = fsck->lost.n = 0;
 	memset(fsck->n_differing, 0, sizeof fsck->n_differing);
+	clear_claimants(fsck);
 	fat_bitmap_fini(&fsck->reached);
+	fat_bitmap_fini(&fsck->dir_clusters);
+	fat_bitmap_fini(&fsck->joins);
+	fsck->has_dir_clusters = false;
+	fsck->sweep = SWEEP_CHECK;
 	fsck->count = (struct fsck_counts){ 0 };
 	fsck->label = (struct fsck_label){ .found = false };
 	if (fsck->has_table)

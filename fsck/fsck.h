@@ -40,11 +40,14 @@ enum fault_level {
 };
 
 enum fault_id {
-#define FAULT(code, id, severity, automatic, level, message, fix) F_##id,
+#define FAULT(code, id, severity, automatic, level, how, message, fix) F_##id,
 #include "faults.def"
 #undef FAULT
 	N_FAULT_IDS
 };
+
+/* Which part repairs a fault. */
+enum fault_how { HOW_NONE, HOW_FLAT, HOW_NAME, HOW_DIR, HOW_CHAIN, HOW_SAVE };
 
 struct fault_kind {
 	const char *code; /* "F2103" */
@@ -52,6 +55,7 @@ struct fault_kind {
 	enum fault_severity severity;
 	enum fault_auto automatic;
 	enum fault_level level;
+	enum fault_how how;
 	const char *message, *fix;
 };
 
@@ -126,10 +130,39 @@ struct fsck_label {
 	uint64_t entry_off;
 };
 
+/* What a walk through the directories is for. */
+enum fsck_sweep {
+	SWEEP_CHECK,
+	SWEEP_DIRS,  /* which clusters belong to directories; no faults */
+	SWEEP_LINKS, /* who leads to the shared clusters; no faults */
+};
+
+/* An entry that leads to a cluster which another one leads to as well. */
+struct claimant {
+	uint32_t join; /* the first shared cluster on its way */
+	uint32_t k;    /* its own clusters before that */
+	uint32_t prev; /* the last of them; 0: it starts at join */
+	uint32_t need; /* clusters its size needs */
+	uint32_t nth;  /* the need-th cluster, if it comes before the join; else 0 */
+	uint32_t start, size;
+	uint32_t dir;
+	uint64_t entry_off;
+	bool is_dir;
+	bool fits_parent; /* a directory: its ".." names this entry's directory */
+	char *path; /* owned */
+};
+
 struct fsck {
 	const struct fsck_options *options;
+	enum fsck_sweep sweep;
+	struct fat_bitmap dir_clusters; /* with SWEEP_DIRS behind it: a file may not claim these */
+	bool has_dir_clusters;
+	struct fat_bitmap joins;    /* shared clusters, as faults named them */
+	struct fat_vec claimants;   /* of struct claimant */
 	struct fat_dev *dev; /* top of the stack: everything is read through it */
-	uint8_t sector[FAT_BOOT_BYTES];
+	uint8_t sector[FAT_BOOT_BYTES]; /* the one that was believed, as read */
+	bool boot_replaced;  /* sector is the backup's */
+	bool write_backup;   /* the backup is to be made equal */
 	struct fat_boot boot;
 	struct fat_geometry geometry;
 	bool has_table;
@@ -159,7 +192,8 @@ void fsck_reset(struct fsck *fsck);
  * it is only counted: the next round finds it again. Returns it, or NULL.
  */
 struct fault *fsck_fault(struct fsck *fsck, const struct fault *fault);
-void fsck_clear_faults(struct fsck *fsck);
+/* Forgets all but the first n_kept. */
+void fsck_drop_faults(struct fsck *fsck, size_t n_kept);
 
 /* Notes an error once. Returns status. */
 enum fat_status fsck_error(struct fsck *fsck, enum fat_status status);
@@ -169,6 +203,7 @@ enum fat_status fsck_error(struct fsck *fsck, enum fat_status status);
 enum fat_status pass_boot(struct fsck *fsck);
 enum fat_status pass_fat(struct fsck *fsck);
 enum fat_status pass_tree(struct fsck *fsck);
+enum fat_status pass_links(struct fsck *fsck);
 enum fat_status pass_lost(struct fsck *fsck);
 enum fat_status pass_summary(struct fsck *fsck);
 
@@ -191,6 +226,12 @@ struct walk {
  * each cluster is claimed once.
  */
 enum fat_status chain_claim(struct fsck *fsck, uint32_t start, uint32_t need, struct walk *walk);
+/* The same for a directory, which comes before any file. */
+enum fat_status chain_claim_dir(struct fsck *fsck, uint32_t start, struct walk *walk);
+/* With SWEEP_LINKS: notes an entry that leads to a shared cluster. */
+enum fat_status links_entry(struct fsck *fsck, uint32_t dir, uint64_t entry_off,
+			    const struct fat_dirent *dirent, const char *name);
+
 /* The same without claiming; stops after max clusters. */
 enum fat_status chain_peek(struct fsck *fsck, uint32_t start, uint32_t max, struct walk *walk);
 
@@ -210,7 +251,10 @@ char *dir_path(const struct fsck *fsck, uint32_t dir);
 /* The same and a name behind it. */
 char *entry_path(const struct fsck *fsck, uint32_t dir, const char *name);
 
-/* report.c: the fault's message into buf, placeholders filled in. */
+/* More words for a fault; a copy is kept. */
+void fault_set_text(struct fault *fault, const char *text);
+
+/* fault.c: the fault's message into buf, placeholders filled in. */
 void fault_text(const char *form, const struct fault *fault, char *buf, size_t buf_bytes);
 
 #define SLOT_GARBAGE_UNIT 16u /* slots: 512 bytes */

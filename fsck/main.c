@@ -2,11 +2,15 @@
 /*
  * fsck.fat: checks a FAT volume.
  *
- * Opens the device, runs the passes, tells what they found. Exit status: the mask of fsck(8).
+ * Opens the device, lets the engine look and repair in an overlay, tells what it found, and commits.
+ * Exit status: the mask of fsck(8).
  */
-#include "cli.h"
+#include "engine.h"
 #include "host.h"
+#include "prompt.h"
 #include "report.h"
+
+#define MAX_EDIT_BYTES (48u << 20)
 
 static int refuse(const struct fsck_options *options, const char *why)
 {
@@ -31,10 +35,11 @@ static bool is_mounted(const struct fsck_options *options)
 /* The device, and the window on it with --offset. Returns an exit status; 0: *dev is open. */
 static int open_device(const struct fsck_options *options, struct fat_dev **dev)
 {
-	struct fat_dev *window;
+	unsigned flags = options->mode == MODE_LOOK ? 0 : FAT_DEV_WRITE | FAT_DEV_EXCLUSIVE;
 	struct fat_error error = { .status = FAT_OK };
+	struct fat_dev *window;
 
-	if (fat_dev_file_open(options->device, 0, dev, &error) != FAT_OK) {
+	if (fat_dev_file_open(options->device, flags, dev, &error) != FAT_OK) {
 		cli_device_error(&fsck_program, options->device, &error);
 		return EXIT_OPERATION;
 	}
@@ -48,90 +53,143 @@ static int open_device(const struct fsck_options *options, struct fat_dev **dev)
 	return EXIT_CLEAN;
 }
 
-static enum fat_status run_passes(struct fsck *fsck)
-{
-	enum fat_status status = pass_boot(fsck);
+/* ---- what the engine tells and asks ---- */
 
-	if (status != FAT_OK || fsck->options->boot_only)
-		return status;
-	status = pass_fat(fsck);
-	if (status == FAT_OK)
-		status = pass_tree(fsck);
-	if (status == FAT_OK)
-		status = pass_lost(fsck);
-	if (status == FAT_OK)
-		status = pass_summary(fsck);
-	return status;
+struct user {
+	const struct fsck_options *options;
+	struct prompt prompt;
+};
+
+static void on_report(void *context, const struct fault *fault, enum fault_outcome outcome)
+{
+	const struct user *user = context;
+	const char *fix = fault_kind(fault->id)->fix;
+
+	if (user->options->mode == MODE_ASK)
+		return; /* was shown with the question */
+	report_fault(user->options, fault,
+		     outcome == OUTCOME_FIXED && user->options->mode == MODE_AUTO ? fix : NULL);
 }
 
-static int report_faults(const struct fsck *fsck)
+static bool on_ask(void *context, const struct fault *fault)
 {
-	int exit_status = EXIT_CLEAN;
+	return prompt_ask(&((struct user *)context)->prompt, fault);
+}
 
-	for (size_t i = 0; i < fsck->faults.n; i++) {
-		const struct fault *fault = fat_vec_at(&fsck->faults, i);
+static bool on_stop(void *context)
+{
+	(void)context;
+	return cli_signal() != 0;
+}
 
-		report_fault(fsck->options, fault, NULL);
-		exit_status |= fault_kind(fault->id)->automatic == AUTO_FIX ? EXIT_CORRECTED :
-									      EXIT_LEFT;
+/* ---- the check ---- */
+
+static int check_failed(const struct engine *engine, enum fat_status status)
+{
+	const struct fsck_options *options = engine->options;
+
+	if (status == FAT_ERR_CANCELLED) {
+		refuse(options, "stopped by a signal; nothing was written");
+		return EXIT_CANCELLED;
 	}
-	if (exit_status & EXIT_LEFT)
-		return EXIT_LEFT;
-	return exit_status;
-}
-
-static int check_failed(struct fsck *fsck, enum fat_status status)
-{
-	const struct fsck_options *options = fsck->options;
-
 	if (status == FAT_ERR_FORMAT)
 		return refuse(options, "not a FAT volume: no boot sector that can be believed");
-	if (fsck->dev->error.status != FAT_OK)
-		cli_device_error(&fsck_program, options->device, &fsck->dev->error);
+	if (status == FAT_ERR_ARGUMENT && options->fat_number)
+		return refuse(options, "has no such FAT (-F)");
+	if (engine->txn->error.status != FAT_OK)
+		cli_device_error(&fsck_program, options->device, &engine->txn->error);
 	else
 		cli_error(&fsck_program, "%s: %s", options->device, fat_status_text(status));
 	return EXIT_OPERATION;
 }
 
-static int check(const struct fsck_options *options, struct fat_dev *dev)
+/* Sends the repairs down. Returns an exit status. */
+static int commit(struct engine *engine, struct user *user)
 {
+	const struct fsck_options *options = engine->options;
+	enum fat_stage stage;
+
+	if (engine->not_clean) {
+		cli_error(&fsck_program,
+			  "%s: the repaired volume would not be clean; nothing was written",
+			  options->device);
+		return EXIT_LEFT;
+	}
+	if (options->mode == MODE_ASK && !prompt_write(&user->prompt))
+		return EXIT_LEFT;
+	if (fat_txn_commit(engine->txn, NULL, &stage) != FAT_OK) {
+		cli_device_error(&fsck_program, options->device, &engine->txn->error);
+		cli_error(&fsck_program, "%s: only in part repaired; run it again", options->device);
+		return EXIT_OPERATION;
+	}
+	return EXIT_CORRECTED | (engine->n_left ? EXIT_LEFT : 0);
+}
+
+/* With -n: what -a would be able to do. */
+static int outcome(const struct engine *engine)
+{
+	if (engine->n_left > 0 || engine->not_clean)
+		return EXIT_LEFT;
+	return engine->n_fixed > 0 ? EXIT_CORRECTED : EXIT_CLEAN;
+}
+
+static int conclude(struct engine *engine, struct user *user)
+{
+	const struct fsck_options *options = engine->options;
+	int exit_status = outcome(engine);
+	bool changes = fat_txn_has_edits(engine->txn, FAT_N_STAGES);
+
+	if (changes && options->mode != MODE_LOOK)
+		exit_status = commit(engine, user);
+	if (exit_status != EXIT_CLEAN && !(exit_status & (EXIT_CORRECTED | EXIT_OPERATION)))
+		printf("\nLeaving filesystem unchanged.\n");
+	else if (exit_status == EXIT_CORRECTED && options->mode == MODE_LOOK)
+		printf("\nLeaving filesystem unchanged.\n");
+	if (!options->boot_only)
+		report_summary(&engine->fsck);
+	return exit_status;
+}
+
+static int check(const struct fsck_options *options, struct fat_dev *txn)
+{
+	struct user user = { .options = options, .prompt = { .options = options } };
+	const struct engine_user calls = { &user, on_report, on_ask, on_stop };
 	enum fat_status status;
-	struct fsck fsck;
+	struct engine engine;
 	int exit_status;
 
-	fsck_init(&fsck, options, dev);
-	status = run_passes(&fsck);
+	engine_init(&engine, options, txn, &calls);
+	status = engine_run(&engine);
 	if (status != FAT_OK) {
-		exit_status = check_failed(&fsck, status);
+		exit_status = check_failed(&engine, status);
 	} else {
 		if (options->verbose)
-			report_geometry(&fsck);
-		exit_status = report_faults(&fsck);
-		if (exit_status != EXIT_CLEAN)
-			printf("\nLeaving filesystem unchanged.\n");
-		if (!options->boot_only)
-			report_summary(&fsck);
+			report_geometry(&engine.fsck);
+		exit_status = conclude(&engine, &user);
 	}
-	fsck_fini(&fsck);
+	engine_fini(&engine);
 	return exit_status;
 }
 
 static int run(const struct fsck_options *options)
 {
-	struct fat_dev *dev;
+	struct fat_dev *dev, *txn;
 	int exit_status;
 
-	if (options->mode != MODE_LOOK)
-		return refuse(options, "repairing does not work yet; -n looks and changes nothing");
 	if (is_mounted(options))
 		return EXIT_OPERATION;
 	exit_status = open_device(options, &dev);
 	if (exit_status != EXIT_CLEAN)
 		return exit_status;
-	exit_status = check(options, dev);
+	if (fat_txn_open(dev, dev->block_bytes > 512 ? dev->block_bytes : 512, MAX_EDIT_BYTES,
+			 &txn) != FAT_OK) {
+		fat_dev_close(dev);
+		return refuse(options, "out of memory");
+	}
+	exit_status = check(options, txn);
 	if (options->stats)
-		cli_print_stats(stdout, dev);
-	fat_dev_close(dev);
+		cli_print_stats(stdout, txn);
+	fat_dev_close(txn);
 	return exit_status;
 }
 

@@ -25,6 +25,7 @@ struct candidate {
 	uint64_t off;
 	bool usable; /* describes a volume at all */
 	int proof;
+	bool has_fat; /* at least one FAT is where it says */
 };
 
 static void boot_fault(struct fsck *fsck, enum fault_id id, const char *text, uint64_t a, uint64_t b)
@@ -52,7 +53,9 @@ static int prove_fat(struct fsck *fsck, const struct candidate *candidate, uint3
 		return 4;
 	if ((entry0 | 0xFF) == mask && (entry0 & 0xFF) >= 0xF0)
 		return 3;
-	return 0;
+	/* Entry 0 may be damaged while entry 1 is the end mark it ought to be. */
+	return (fat_entry_get(type, bytes, 1) | fat_entry_clean_bit(type) |
+		fat_entry_no_error_bit(type)) == mask ? 2 : 0;
 }
 
 static int prove_root(struct fsck *fsck, const struct candidate *candidate)
@@ -104,6 +107,7 @@ static void judge(struct fsck *fsck, struct candidate *candidate)
 	n_fats = (int)candidate->geometry.n_fats;
 	for (int i = 0; i < n_fats && i < 2; i++)
 		candidate->proof += prove_fat(fsck, candidate, (uint32_t)i);
+	candidate->has_fat = candidate->proof > 0;
 	candidate->proof += prove_root(fsck, candidate);
 	if (has_deviation(candidate, FAT_BOOT_TOTAL_LARGE))
 		candidate->proof -= 2;
@@ -224,6 +228,7 @@ static void restore_from(struct fsck *fsck, struct candidate *main, const struct
 	boot_fault(fsck, F_BOOT_DAMAGED, describe(main), backup->off / backup->boot.sector_bytes, 0);
 	*main = *backup;
 	main->off = 0;
+	fsck->boot_replaced = true;
 }
 
 /* First byte that differs in a way that counts; -1: none. Boot code and the state byte do not. */
@@ -245,6 +250,7 @@ static void compare_backup(struct fsck *fsck, const struct candidate *main)
 	    read_candidate(fsck, off, &backup) != FAT_OK)
 		return;
 	at = first_difference(main->sector, backup.sector);
+	fsck->write_backup = at >= 0;
 	if (at < 0)
 		return;
 	boot_fault(fsck,
@@ -488,7 +494,7 @@ static enum fat_status choose(struct fsck *fsck, struct candidate *main)
 			       backup_is_better(fsck, main, backup))))
 		restore_from(fsck, main, backup);
 	free(backup);
-	if (!main->usable || (main->proof <= 0 && main->boot.signature != 0xAA55)) {
+	if (!main->usable || !main->has_fat) {
 		boot_fault(fsck, F_BOOT_UNUSABLE, describe(main), 0, 0);
 		return FAT_ERR_FORMAT;
 	}

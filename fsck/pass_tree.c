@@ -27,7 +27,7 @@ static enum fat_status push_root(struct fsck *fsck)
 	if (fsck->geometry.type != FAT_TYPE_32)
 		return FAT_OK;
 	root->start = clus;
-	status = chain_claim(fsck, clus, 0, &walk);
+	status = chain_claim_dir(fsck, clus, &walk);
 	if (status != FAT_OK)
 		return status;
 	root->n_clus = walk.n;
@@ -66,9 +66,10 @@ static void announce(struct fsck *fsck, size_t from, size_t end)
 	}
 }
 
-enum fat_status pass_tree(struct fsck *fsck)
+/* All directories from the root on; the list of directories and the claims must be empty. */
+static enum fat_status walk_tree(struct fsck *fsck)
 {
-	enum fat_status status = FAT_OK;
+	enum fat_status status;
 	size_t level = 0;
 
 	if (!fat_bitmap_init(&fsck->reached, (uint64_t)fat_geometry_last_clus(&fsck->geometry) + 1))
@@ -89,6 +90,52 @@ enum fat_status pass_tree(struct fsck *fsck)
 		}
 		level = end;
 	}
+	return status;
+}
+
+static bool something_is_shared(const struct fsck *fsck)
+{
+	for (size_t i = 0; i < fsck->faults.n; i++) {
+		const struct fault *fault = fat_vec_at(&fsck->faults, i);
+
+		if (fault->id == F_CHAIN_SHARED || fault->id == F_DIR_START_SHARED)
+			return true;
+	}
+	return false;
+}
+
+static void forget_tree(struct fsck *fsck, size_t n_faults_before)
+{
+	fat_bitmap_fini(&fsck->reached);
+	fsck->dirs.n = fsck->names.n = 0;
+	fsck->count.files = 0;
+	fsck->label = (struct fsck_label){ .found = false };
+	fsck_drop_faults(fsck, n_faults_before);
+}
+
+/* Directories own their clusters whatever file was met first: look at them alone, then at all. */
+static enum fat_status walk_dirs_first(struct fsck *fsck, size_t n_faults_before)
+{
+	enum fat_status status;
+
+	forget_tree(fsck, n_faults_before);
+	fsck->sweep = SWEEP_DIRS;
+	status = walk_tree(fsck);
+	fsck->dir_clusters = fsck->reached;
+	fsck->has_dir_clusters = true;
+	fsck->reached = (struct fat_bitmap){ .n_bits = 0 };
+	forget_tree(fsck, n_faults_before);
+	fsck->sweep = SWEEP_CHECK;
+	return status == FAT_OK ? walk_tree(fsck) : status;
+}
+
+enum fat_status pass_tree(struct fsck *fsck)
+{
+	size_t n_faults_before = fsck->faults.n;
+	enum fat_status status = walk_tree(fsck);
+
+	if (status == FAT_OK && something_is_shared(fsck))
+		status = walk_dirs_first(fsck, n_faults_before);
 	fsck->count.n_dirs = fsck->dirs.n;
 	return status;
 }

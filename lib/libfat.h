@@ -642,7 +642,7 @@ struct fat_table_visitor {
 	/* n entries from first_clus on (0 to begin with); values NULL: they are all 0. */
 	enum fat_status (*entries)(void *context, uint32_t first_clus, uint32_t n,
 				   const uint32_t *values);
-	/* Entries differ between table->copy and another one (reserved bits do not count). */
+	/* Entries of a copy differ from the table's (reserved bits do not count). */
 	enum fat_status (*differ)(void *context, uint32_t copy, uint32_t first_clus,
 				  uint32_t last_clus);
 };

@@ -215,7 +215,7 @@ static bool is_zero(const uint8_t *bytes, size_t n)
 	return n < 16 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
 }
 
-/* Reports runs of entries that differ in their value bits between two copies. */
+/* Reports runs of entries whose value bits differ between the table and a copy. */
 static enum fat_status report_differences(struct scan *scan, uint32_t copy, uint32_t first,
 					  uint32_t n)
 {
@@ -247,7 +247,7 @@ static enum fat_status compare_copies(struct scan *scan, uint32_t first, uint32_
 	if (!scan->visitor->differ || !table->geometry->mirrored)
 		return FAT_OK;
 	for (uint32_t copy = 0; copy < table->geometry->n_fats && status == FAT_OK; copy++) {
-		if (copy == table->copy)
+		if (copy == table->copy && table->n_ranges == 0)
 			continue;
 		status = fat_dev_read(table->dev, entry_off(table, copy, first), scan->other,
 				      len_bytes);
@@ -299,12 +299,9 @@ static enum fat_status scan_piece(struct scan *scan, uint32_t first, uint32_t n)
 	enum fat_status status;
 
 	announce(scan, first);
-	status = fat_dev_read(table->dev, entry_off(table, table->copy, first), scan->bytes,
-			      len_bytes);
+	status = read_entries(table, first, n, scan->bytes);
 	if (status == FAT_OK)
 		status = compare_copies(scan, first, n);
-	if (status == FAT_OK && table->n_ranges > 0)
-		status = read_entries(table, first, n, scan->bytes);
 	if (status != FAT_OK || !visitor->entries)
 		return status;
 	if (is_zero(scan->bytes, len_bytes))

@@ -117,10 +117,45 @@ poke() {
 	[[ $output =~ reads:\ [1-9] ]]
 }
 
-@test "a repairing mode that cannot repair says so and claims nothing" {
-	make_floppy
-	for mode in -a -p -y -r "-a -f" "-p -f -y" "-a -w -v"; do
-		run -8 "$fsck" $mode image
-		[[ $output == *"does not work yet"* ]]
+@test "-a repairs and exits 1, and the second run finds nothing: in each spelling" {
+	for mode in -a -p -y "-a -f" "-p -f -y" "-a -w -v" "-aw" "-a -y"; do
+		make_floppy
+		poke 515 '\xff\x0f'
+		poke 5123 '\xff\x0f'
+		run -1 "$fsck" $mode image
+		[[ $output == *"saved as FSCK0000.REC"* ]]
+		run -0 "$fsck" -n image
+		[[ ${lines[-1]} == "image: 1 files, 1/2847 clusters" ]]
+		rm image
 	done
+}
+
+@test "a clean volume is not written to" {
+	make_floppy
+	cp image before
+	run -0 "$fsck" -a --stats image
+	[[ $output == *"writes: 0 requests, 0 bytes"* ]]
+	cmp image before
+}
+
+@test "-r asks; end of input leaves everything, exit 4, nothing written" {
+	make_floppy
+	poke 515 '\xff\x0f'
+	poke 5123 '\xff\x0f'
+	cp image before
+	run -4 "$fsck" image </dev/null
+	cmp image before
+	run -4 "$fsck" -r image <<<2
+	cmp image before
+	run -1 "$fsck" -r image <<<$'1\n1'
+	run -0 "$fsck" -n image
+}
+
+@test "--free-lost frees lost chains instead of saving them" {
+	make_floppy
+	poke 515 '\xff\x0f'
+	poke 5123 '\xff\x0f'
+	run -1 "$fsck" -a --free-lost image
+	run -0 "$fsck" -n image
+	[[ ${lines[-1]} == "image: 0 files, 0/2847 clusters" ]]
 }

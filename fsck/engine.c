@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine: rounds of looking and repairing until a look finds nothing more to repair.
+ *
+ * A round repairs the faults of one level only, the lowest there is, and then everything is looked at
+ * afresh: repairs rest on what is there, never on what was there. All of it happens in the overlay;
+ * at the end the volume is checked once more from its first byte, as it would be on disk.
+ */
+#include "engine.h"
+
+#include <string.h>
+
+#define MAX_ROUNDS 40u
+
+enum fat_status engine_init(struct engine *engine, const struct fsck_options *options,
+			    struct fat_dev *txn, const struct engine_user *user)
+{
+	*engine = (struct engine){ .txn = txn, .options = options, .user = user };
+	return fsck_init(&engine->fsck, options, txn);
+}
+
+void engine_fini(struct engine *engine)
+{
+	fsck_fini(&engine->fsck);
+	name_set_fini(&engine->left);
+}
+
+/* ---- decisions ---- */
+
+static uint64_t key_of(const struct fault *fault)
+{
+	uint64_t parts[] = { fault->id, fault->entry_off, fault->clus, fault->start };
+	uint64_t key = 0x9E3779B97F4A7C15u;
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		key ^= parts[i] + 0x9E3779B97F4A7C15u + (key << 6) + (key >> 2);
+		key *= 0xFF51AFD7ED558CCDu;
+		key ^= key >> 33;
+	}
+	return key;
+}
+
+static bool is_left(const struct engine *engine, const struct fault *fault)
+{
+	return name_set_find(&engine->left, key_of(fault)) != NULL;
+}
+
+static void report(struct engine *engine, const struct fault *fault, enum fault_outcome outcome)
+{
+	if (outcome == OUTCOME_FIXED)
+		engine->n_fixed++;
+	else
+		engine->n_left++;
+	if (engine->user->report)
+		engine->user->report(engine->user->context, fault, outcome);
+}
+
+static enum fat_status leave(struct engine *engine, const struct fault *fault)
+{
+	struct name_item item = { .hash = key_of(fault) };
+
+	if (is_left(engine, fault))
+		return FAT_OK;
+	report(engine, fault, OUTCOME_LEFT);
+	return name_set_add(&engine->left, &item) ? FAT_OK : FAT_ERR_MEMORY;
+}
+
+/* Whether to repair it; if not, it is put down as left. */
+static enum fat_status decide(struct engine *engine, const struct fault *fault, bool *fix)
+{
+	const struct engine_user *user = engine->user;
+
+	*fix = !engine->hands_off && !is_left(engine, fault) &&
+	       policy_fixes(engine->options, fault);
+	if (*fix && engine->options->mode == MODE_ASK && user->ask)
+		*fix = user->ask(user->context, fault);
+	return *fix ? FAT_OK : leave(engine, fault);
+}
+
+/* ---- looking ---- */
+
+static enum fat_status look(struct engine *engine)
+{
+	struct fsck *fsck = &engine->fsck;
+	enum fat_status status;
+
+	fsck_reset(fsck);
+	status = pass_fat(fsck);
+	if (status == FAT_OK)
+		status = pass_tree(fsck);
+	if (status == FAT_OK)
+		status = pass_lost(fsck);
+	if (status == FAT_OK)
+		status = pass_summary(fsck);
+	if (status == FAT_OK && engine->user->stopped &&
+	    engine->user->stopped(engine->user->context))
+		status = FAT_ERR_CANCELLED;
+	return status;
+}
+
+/* The lowest level at or above `from` that has a fault not left; LEVEL_SUMMARY: none below that. */
+static enum fault_level lowest_level(const struct engine *engine, enum fault_level from)
+{
+	enum fault_level lowest = LEVEL_SUMMARY;
+
+	for (size_t i = 0; i < engine->fsck.faults.n; i++) {
+		const struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
+		enum fault_level level = fault_kind(fault->id)->level;
+
+		if (level >= from && level < lowest && fault_kind(fault->id)->how != HOW_NONE &&
+		    !is_left(engine, fault))
+			lowest = level;
+	}
+	return lowest;
+}
+
+/* ---- repairing ---- */
+
+static enum fat_status repair_one(struct repair *repair, struct fault *fault)
+{
+	switch (fault_kind(fault->id)->how) {
+	case HOW_FLAT:
+		return repair_flat(repair, fault);
+	case HOW_NAME:
+		return repair_name(repair, fault);
+	case HOW_DIR:
+		return repair_dir(repair, fault);
+	case HOW_CHAIN:
+		return repair_chain(repair, fault);
+	case HOW_SAVE:
+		return repair->fsck->options->free_lost ? repair_free(repair, fault) :
+							  repair_save(repair, fault);
+	case HOW_NONE:
+		break;
+	}
+	return FAT_OK;
+}
+
+static enum fat_status repair_level(struct engine *engine, struct repair *repair,
+				    enum fault_level level)
+{
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < engine->fsck.faults.n && status == FAT_OK; i++) {
+		struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
+		bool fix;
+
+		if (fault_kind(fault->id)->level != level ||
+		    fault_kind(fault->id)->how == HOW_NONE || is_left(engine, fault))
+			continue;
+		status = decide(engine, fault, &fix);
+		if (status != FAT_OK || !fix)
+			continue;
+		status = repair_one(repair, fault);
+		if (status == FAT_OK)
+			report(engine, fault, OUTCOME_FIXED);
+	}
+	return status;
+}
+
+/* Faults that a lost chain or a copy cures; asked about once, before either is tried. */
+static enum fat_status decide_chains(struct engine *engine, bool *any)
+{
+	enum fat_status status = FAT_OK;
+
+	*any = false;
+	for (size_t i = 0; i < engine->fsck.faults.n && status == FAT_OK; i++) {
+		const struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
+		bool fix;
+
+		if (fault_kind(fault->id)->level != LEVEL_CLONE || is_left(engine, fault))
+			continue;
+		status = decide(engine, fault, &fix);
+		*any = *any || fix;
+	}
+	return status;
+}
+
+static void report_level(struct engine *engine, enum fault_level level)
+{
+	for (size_t i = 0; i < engine->fsck.faults.n; i++) {
+		const struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
+
+		if (fault_kind(fault->id)->level == level && !is_left(engine, fault))
+			report(engine, fault, OUTCOME_FIXED);
+	}
+}
+
+static enum fat_status relink(struct engine *engine, struct repair *repair, bool *acted)
+{
+	struct fat_vec links;
+	enum fat_status status = repair_find_links(repair, &links);
+
+	*acted = false;
+	for (size_t i = 0; i < links.n && status == FAT_OK; i++) {
+		const struct repair_link *link = fat_vec_at(&links, i);
+		bool fix;
+
+		status = decide(engine, &link->fault, &fix);
+		if (status != FAT_OK || !fix)
+			continue;
+		status = repair_make_link(repair, link);
+		report(engine, &link->fault, OUTCOME_FIXED);
+		*acted = true;
+	}
+	repair_free_links(&links);
+	return status;
+}
+
+/* Chains that lost something: what fits goes back, then shared ones get copies. */
+static enum fat_status repair_shared(struct engine *engine, struct repair *repair, bool *acted)
+{
+	enum fat_status status;
+	bool any = false;
+	size_t n = 0;
+
+	status = pass_links(&engine->fsck);
+	if (status == FAT_OK)
+		status = relink(engine, repair, acted);
+	if (status != FAT_OK || *acted)
+		return status;
+	status = decide_chains(engine, &any);
+	if (status != FAT_OK || !any)
+		return status;
+	status = repair_clone(repair, &n);
+	*acted = n > 0;
+	if (status == FAT_OK)
+		report_level(engine, LEVEL_CLONE);
+	return status;
+}
+
+static enum fat_status repair_round(struct engine *engine, enum fault_level level)
+{
+	enum fat_status status = FAT_OK;
+	struct repair repair;
+	bool acted = false;
+
+	repair_init(&repair, &engine->fsck, engine->txn);
+	if (level == LEVEL_CLONE || level == LEVEL_SHRINK)
+		status = repair_shared(engine, &repair, &acted);
+	if (status == FAT_OK && !acted)
+		status = repair_level(engine, &repair, level);
+	repair_fini(&repair);
+	return status;
+}
+
+static enum fat_status repair_rounds(struct engine *engine)
+{
+	enum fat_status status = FAT_OK;
+
+	for (unsigned round = 0; round < MAX_ROUNDS && status == FAT_OK; round++) {
+		enum fault_level level = lowest_level(engine, LEVEL_FLAT);
+
+		if (level == LEVEL_SUMMARY)
+			return FAT_OK;
+		status = repair_round(engine, level);
+		if (status == FAT_OK)
+			status = look(engine);
+	}
+	return status;
+}
+
+/* ---- the boot sector, and which FAT ---- */
+
+static enum fat_status decide_all(struct engine *engine, enum fault_level level)
+{
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < engine->fsck.faults.n && status == FAT_OK; i++) {
+		const struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
+		bool fix;
+
+		if (fault_kind(fault->id)->level != level && fault->id != F_COPIES_DIFFER)
+			continue;
+		status = decide(engine, fault, &fix);
+		if (status == FAT_OK && fix)
+			report(engine, fault, OUTCOME_FIXED);
+		if (!fix && level == LEVEL_BOOT)
+			engine->hands_off = true; /* the rest rests on this */
+	}
+	return status;
+}
+
+static enum fat_status start(struct engine *engine)
+{
+	struct fsck *fsck = &engine->fsck;
+	enum fat_status status = pass_boot(fsck);
+
+	if (status != FAT_OK)
+		return status;
+	status = decide_all(engine, LEVEL_BOOT);
+	if (status == FAT_OK)
+		status = decide_all(engine, LEVEL_SUMMARY);
+	if (status != FAT_OK || engine->options->boot_only)
+		return status;
+	if (engine->options->fat_number > fsck->geometry.n_fats)
+		return FAT_ERR_ARGUMENT;
+	if (engine->options->fat_number)
+		fat_table_set_source(&fsck->table, engine->options->fat_number - 1, NULL, 0);
+	status = pass_fat(fsck);
+	if (status == FAT_OK && fsck->differing.n > 0 && !engine->options->fat_number)
+		status = view_choose(fsck);
+	return status;
+}
+
+/* ---- the end ---- */
+
+/* Everything again, from the first byte, as it would be on disk. */
+static enum fat_status verify(struct engine *engine)
+{
+	struct fsck fsck;
+	enum fat_status status = fsck_init(&fsck, engine->options, engine->txn);
+
+	if (status == FAT_OK)
+		status = pass_boot(&fsck);
+	if (status == FAT_OK)
+		status = pass_fat(&fsck);
+	if (status == FAT_OK)
+		status = pass_tree(&fsck);
+	if (status == FAT_OK)
+		status = pass_lost(&fsck);
+	if (status == FAT_OK)
+		status = pass_summary(&fsck);
+	for (size_t i = 0; i < fsck.faults.n && status == FAT_OK; i++) {
+		const struct fault *fault = fat_vec_at(&fsck.faults, i);
+
+		if (!is_left(engine, fault) && engine->n_left == 0)
+			engine->not_clean = true;
+	}
+	fsck_fini(&fsck);
+	return status;
+}
+
+static enum fat_status finish(struct engine *engine)
+{
+	struct repair repair;
+	enum fat_status status;
+
+	repair_init(&repair, &engine->fsck, engine->txn);
+	status = repair_final(&repair, engine->n_left == 0);
+	repair_fini(&repair);
+	if (status == FAT_OK && fat_txn_has_edits(engine->txn, FAT_N_STAGES))
+		status = verify(engine);
+	return status;
+}
+
+enum fat_status engine_run(struct engine *engine)
+{
+	enum fat_status status = start(engine);
+
+	if (status != FAT_OK || engine->options->boot_only)
+		return status;
+	status = look(engine);
+	if (status == FAT_OK)
+		status = decide_all(engine, LEVEL_SUMMARY);
+	if (status == FAT_OK)
+		status = repair_rounds(engine);
+	if (status == FAT_OK && engine->n_fixed > 0)
+		status = finish(engine);
+	return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine: looks, decides, repairs in the overlay, looks again, and commits what came out clean.
+ */
+#ifndef FATWISE_FSCK_ENGINE_H
+#define FATWISE_FSCK_ENGINE_H
+
+#include "repair.h"
+
+enum fault_outcome {
+	OUTCOME_FIXED, /* in the overlay */
+	OUTCOME_LEFT,  /* a person must decide, or somebody did */
+};
+
+/* What the engine tells and asks; any may be NULL. */
+struct engine_user {
+	void *context;
+	void (*report)(void *context, const struct fault *fault, enum fault_outcome outcome);
+	/* May this be repaired? Only asked with MODE_ASK. */
+	bool (*ask)(void *context, const struct fault *fault);
+	bool (*stopped)(void *context); /* by a signal */
+};
+
+struct engine {
+	struct fsck fsck;
+	struct fat_dev *txn;
+	const struct fsck_options *options;
+	const struct engine_user *user;
+	struct name_set left; /* faults that stay, by what they are */
+	uint64_t n_fixed, n_left;
+	bool hands_off;	      /* the volume must not be touched: every fault stays */
+	bool not_clean;	      /* the repaired volume would not have been clean: nothing is to be written */
+};
+
+/* txn: a fat_txn overlay; the engine does not close it. */
+enum fat_status engine_init(struct engine *engine, const struct fsck_options *options,
+			    struct fat_dev *txn, const struct engine_user *user);
+void engine_fini(struct engine *engine);
+
+/*
+ * All passes and all repairs, in the overlay. Afterwards engine->fsck has the counts, and the overlay
+ * the edits, checked clean; the caller commits them or not.
+ */
+enum fat_status engine_run(struct engine *engine);
+
+/* view.c: sets the source of the table. */
+enum fat_status view_choose(struct fsck *fsck);
+
+/* policy.c: what to do about a fault, without asking anybody. */
+bool policy_fixes(const struct fsck_options *options, const struct fault *fault);
+
+#endif

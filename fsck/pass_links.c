@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pass_links: pass 3, who leads to each shared cluster.
+ *
+ * Runs only when a chain ran into a claimed cluster. Walks the directories once more; each entry's
+ * chain is followed up to the first cluster that some fault named as shared. Leaves behind the
+ * claimants; who keeps the cluster is not decided here.
+ */
+#include <stdlib.h>
+
+#include "check_dir.h"
+
+static bool is_shared_fault(const struct fault *fault)
+{
+	return fault->id == F_CHAIN_SHARED || fault->id == F_DIR_START_SHARED ||
+	       (fault->id == F_CHAIN_LONG && fault->clus != 0);
+}
+
+static enum fat_status collect_joins(struct fsck *fsck)
+{
+	for (size_t i = 0; i < fsck->faults.n; i++) {
+		const struct fault *fault = fat_vec_at(&fsck->faults, i);
+
+		if (is_shared_fault(fault) && fat_geometry_has_clus(&fsck->geometry, fault->clus) &&
+		    fat_bitmap_set(&fsck->joins, fault->clus) == FAT_BIT_NO_MEMORY)
+			return FAT_ERR_MEMORY;
+	}
+	return FAT_OK;
+}
+
+/* The part of the chain before the first shared cluster; join 0: there is none. */
+static enum fat_status find_join(struct fsck *fsck, struct claimant *claimant)
+{
+	uint32_t clus = claimant->start;
+	enum fat_status status = FAT_OK;
+
+	while (fat_geometry_has_clus(&fsck->geometry, clus) && claimant->k < fsck->geometry.n_clus) {
+		if (fat_bitmap_get(&fsck->joins, clus)) {
+			claimant->join = clus;
+			break;
+		}
+		claimant->prev = clus;
+		if (++claimant->k == claimant->need)
+			claimant->nth = clus;
+		status = fat_table_get(&fsck->table, clus, &clus);
+		if (status != FAT_OK)
+			break;
+	}
+	return status;
+}
+
+static enum fat_status fill_dir(struct fsck *fsck, struct claimant *claimant)
+{
+	const struct dir_node *node = fat_vec_at(&fsck->dirs, claimant->dir);
+	enum cluster_look look;
+	enum fat_status status;
+	uint32_t dotdot;
+
+	status = cluster_look(fsck, claimant->start, &look, &dotdot);
+	claimant->fits_parent =
+		look == LOOK_DIR && dotdot == (claimant->dir == 0 ? 0 : node->start);
+	return status;
+}
+
+enum fat_status links_entry(struct fsck *fsck, uint32_t dir, uint64_t entry_off,
+			    const struct fat_dirent *dirent, const char *name)
+{
+	struct claimant claimant = {
+		.dir = dir,
+		.entry_off = entry_off,
+		.start = dirent->start_clus,
+		.size = dirent->size_bytes,
+		.is_dir = dirent->attr & FAT_ATTR_DIRECTORY,
+		.need = (uint32_t)fat_geometry_clus_for(&fsck->geometry, dirent->size_bytes),
+	};
+	enum fat_status status = find_join(fsck, &claimant);
+	struct claimant *place;
+
+	if (status != FAT_OK || claimant.join == 0)
+		return status;
+	if (claimant.is_dir)
+		status = fill_dir(fsck, &claimant);
+	place = fat_vec_push(&fsck->claimants);
+	if (!place)
+		return status;
+	claimant.path = entry_path(fsck, dir, name);
+	*place = claimant;
+	return status;
+}
+
+enum fat_status pass_links(struct fsck *fsck)
+{
+	enum fat_status status = FAT_OK;
+
+	if (!fat_bitmap_init(&fsck->joins, (uint64_t)fat_geometry_last_clus(&fsck->geometry) + 1))
+		return FAT_ERR_MEMORY;
+	status = collect_joins(fsck);
+	if (status != FAT_OK || fsck->joins.n_set == 0)
+		return status;
+	fsck->sweep = SWEEP_LINKS;
+	for (uint32_t i = 0; i < fsck->dirs.n && status == FAT_OK; i++)
+		status = check_dir(fsck, i);
+	fsck->sweep = SWEEP_CHECK;
+	return status;
+}

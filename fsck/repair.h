@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * repair: the only part that changes anything, and that only in the overlay.
+ *
+ * Each edit says in which stage it goes to the device (fat_txn, DESIGN: the order of writes). Decides
+ * nothing: policy has said FIX before any of this is called.
+ */
+#ifndef FATWISE_FSCK_REPAIR_H
+#define FATWISE_FSCK_REPAIR_H
+
+#include "fsck.h"
+#include "name_set.h"
+
+struct repair {
+	struct fsck *fsck;
+	struct fat_dev *txn;
+	uint32_t next_free;   /* where to look for a free cluster */
+	/* the short names of one directory, while names are made for it */
+	struct name_set names;
+	uint32_t names_dir;   /* its start cluster */
+	bool has_names;
+	uint32_t next_number; /* of the next FSCKnnnn.REC */
+	uint32_t found_start; /* of the folder that takes what the root has no room for; 0: none yet */
+};
+
+void repair_init(struct repair *repair, struct fsck *fsck, struct fat_dev *txn);
+void repair_fini(struct repair *repair);
+
+/* ---- repair.c: edits ---- */
+
+/*
+ * Writes, and sees to it that it can be seen: where a later stage already has an edit of these bytes,
+ * that one is changed too.
+ */
+enum fat_status repair_write(struct repair *repair, enum fat_stage stage, uint64_t off,
+			     const void *buf, size_t len_bytes);
+enum fat_status repair_set_entry(struct repair *repair, enum fat_stage stage, uint32_t clus,
+				 uint32_t value);
+enum fat_status repair_set_end(struct repair *repair, enum fat_stage stage, uint32_t clus);
+
+/* A free cluster, marked as the end of a chain. *clus 0: there is none. */
+enum fat_status repair_allocate(struct repair *repair, uint32_t *clus);
+
+enum fat_status repair_read_slot(struct repair *repair, uint64_t off, uint8_t slot[FAT_SLOT_BYTES]);
+/* Reads, lets `change` have it, writes it back. */
+enum fat_status repair_delete_slot(struct repair *repair, enum fat_stage stage, uint64_t off);
+/* The short entry in DETACH, its long name in RELEASE. */
+enum fat_status repair_delete_entry(struct repair *repair, const struct fault *fault);
+enum fat_status repair_set_start(struct repair *repair, enum fat_stage stage, uint64_t entry_off,
+				 uint32_t start, uint32_t size);
+
+/* ---- one fault each; FAT_OK also where nothing could be done: the next look tells ---- */
+
+enum fat_status repair_flat(struct repair *repair, struct fault *fault);  /* repair_flat.c */
+enum fat_status repair_name(struct repair *repair, struct fault *fault);  /* repair_name.c */
+enum fat_status repair_dir(struct repair *repair, struct fault *fault);	  /* repair_dir.c */
+enum fat_status repair_chain(struct repair *repair, struct fault *fault); /* repair_chain.c */
+enum fat_status repair_save(struct repair *repair, struct fault *fault);  /* repair_save.c */
+
+/*
+ * A lost chain that fits what an entry misses. The fault says so; a link is made where the chain
+ * breaks off: in the entry of cluster `from`, or (0) in the directory entry.
+ */
+struct repair_link {
+	struct fault fault; /* RELINK; owned by the list */
+	uint32_t from;
+	uint32_t size;
+	bool is_open; /* the lost chain has no end mark yet */
+};
+
+/* Finds lost chains that fit, one alone each; changes nothing. links: of struct repair_link. */
+enum fat_status repair_find_links(struct repair *repair, struct fat_vec *links);
+enum fat_status repair_make_link(struct repair *repair, const struct repair_link *link);
+void repair_free_links(struct fat_vec *links);
+
+/* Gives each but one of those who share a cluster its own copy; *n: how many. repair_clone.c */
+enum fat_status repair_clone(struct repair *repair, size_t *n);
+
+/* Frees all lost chains. */
+enum fat_status repair_free(struct repair *repair, const struct fault *fault);
+
+/*
+ * n_slots free slots in a row in the directory that starts at start, growing it where it may; they
+ * are for the caller to fill. *found false: no room. off[] gets their places. repair_dir.c
+ */
+enum fat_status repair_find_room(struct repair *repair, uint32_t start, uint32_t n_slots,
+				 uint64_t *off, bool *found);
+
+/* Makes a short name the only one in the directory that starts at start. repair_name.c */
+enum fat_status repair_unique_name(struct repair *repair, uint32_t start, uint64_t own_off,
+				   uint8_t name[FAT_SHORT_BYTES]);
+
+/* Boot sectors, mirror copies, FSInfo, flags: once, when all else is done. repair_final.c */
+enum fat_status repair_final(struct repair *repair, bool everything_fixed);
+
+#endif

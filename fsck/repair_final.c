@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * repair_final: what is derived from the rest: mirror copies, boot sectors, FSInfo, flags.
+ *
+ * Runs once, when all other repairs are in the overlay. Copies that were not believed are overwritten
+ * here, behind everything that was decided by believing the others.
+ */
+#include <string.h>
+
+#include "repair.h"
+
+#define STATE_OFF_16 37u
+#define STATE_OFF_32 65u
+
+/* ---- mirror ---- */
+
+struct mirror {
+	struct repair *repair;
+	uint32_t copy;
+	uint64_t done_off; /* behind the last byte copied, within a FAT */
+};
+
+static enum fat_status mirror_sectors(struct mirror *mirror, uint32_t copy, uint32_t first,
+				      uint32_t last)
+{
+	struct fsck *fsck = mirror->repair->fsck;
+	const struct fat_geometry *geometry = &fsck->geometry;
+	uint64_t sector = geometry->sector_bytes;
+	uint64_t from = fat_entry_off(geometry->type, first) / sector * sector;
+	uint64_t end = (fat_entry_off(geometry->type, last) + 4 + sector - 1) / sector * sector;
+
+	if (mirror->copy != copy || first == 0) {
+		mirror->copy = copy;
+		mirror->done_off = 0;
+	}
+	if (end > fat_geometry_fat_bytes(geometry))
+		end = fat_geometry_fat_bytes(geometry);
+	if (from < mirror->done_off)
+		from = mirror->done_off;
+	if (from >= end)
+		return FAT_OK;
+	mirror->done_off = end;
+	return fat_txn_copy(mirror->repair->txn, FAT_STAGE_MIRROR,
+			    fat_geometry_fat_off(geometry, copy) + from,
+			    fat_geometry_fat_off(geometry, fsck->table.copy) + from, end - from);
+}
+
+static enum fat_status mirror_entries(struct repair *repair, uint32_t copy, uint32_t first,
+				      uint32_t last)
+{
+	struct fat_table *table = &repair->fsck->table;
+	enum fat_status status = FAT_OK;
+
+	fat_txn_set_stage(repair->txn, FAT_STAGE_MIRROR);
+	for (uint32_t c = first; c <= last && status == FAT_OK; c++) {
+		uint32_t value;
+
+		status = fat_table_get(table, c, &value);
+		if (status == FAT_OK)
+			status = fat_table_set_in_copy(table, copy, c, value);
+	}
+	return status;
+}
+
+static enum fat_status mirror_run(void *context, uint32_t copy, uint32_t first, uint32_t last)
+{
+	struct mirror *mirror = context;
+
+	if (mirror->repair->fsck->table.n_ranges > 0)
+		return mirror_entries(mirror->repair, copy, first, last);
+	return mirror_sectors(mirror, copy, first, last);
+}
+
+/* One copy at a time, so that its ranges come in their order. */
+static enum fat_status mirror_fats(struct repair *repair)
+{
+	struct mirror mirror = { .repair = repair, .copy = UINT32_MAX };
+	struct fat_table_visitor visitor = { .context = &mirror, .differ = mirror_run };
+
+	return fat_table_scan(&repair->fsck->table, &visitor);
+}
+
+/* ---- boot sectors ---- */
+
+static uint32_t state_off(const struct fsck *fsck)
+{
+	return fat_boot_is_fat32_layout(&fsck->boot) ? STATE_OFF_32 : STATE_OFF_16;
+}
+
+static bool has_state(const struct fsck *fsck)
+{
+	return fsck->boot.ext_sig == 0x28 || fsck->boot.ext_sig == 0x29;
+}
+
+static enum fat_status write_if_different(struct repair *repair, enum fat_stage stage, uint64_t off,
+					  const uint8_t *wanted)
+{
+	uint8_t found[FAT_BOOT_BYTES];
+	enum fat_status status = fat_dev_read(repair->txn, off, found, sizeof found);
+
+	if (status != FAT_OK || memcmp(found, wanted, sizeof found) == 0)
+		return status;
+	return repair_write(repair, stage, off, wanted, FAT_BOOT_BYTES);
+}
+
+static enum fat_status write_boots(struct repair *repair)
+{
+	struct fsck *fsck = repair->fsck;
+	const struct fat_geometry *geometry = &fsck->geometry;
+	uint8_t sector[FAT_BOOT_BYTES];
+	enum fat_status status;
+	bool changed;
+
+	memcpy(sector, fsck->sector, sizeof sector);
+	fat_boot_encode(&fsck->boot, sector);
+	changed = memcmp(sector, fsck->sector, sizeof sector) != 0;
+	status = write_if_different(repair, FAT_STAGE_MIRROR, 0, sector);
+	if (status != FAT_OK || !(fsck->write_backup || changed) || geometry->type != FAT_TYPE_32 ||
+	    geometry->backup_sec == 0)
+		return status;
+	if (has_state(fsck))
+		sector[state_off(fsck)] &= (uint8_t)~(FAT_STATE_DIRTY | FAT_STATE_SURFACE);
+	return write_if_different(repair, FAT_STAGE_MIRROR,
+				  (uint64_t)geometry->backup_sec * geometry->sector_bytes, sector);
+}
+
+/* ---- FSInfo ---- */
+
+static enum fat_status write_fsinfo(struct repair *repair)
+{
+	struct fsck *fsck = repair->fsck;
+	const struct fat_geometry *geometry = &fsck->geometry;
+	uint64_t off = (uint64_t)geometry->fsinfo_sec * geometry->sector_bytes;
+	uint8_t sector[FAT_FSINFO_BYTES];
+	struct fat_fsinfo info;
+	enum fat_status status;
+	bool whole;
+
+	if (geometry->type != FAT_TYPE_32 || geometry->fsinfo_sec == 0)
+		return FAT_OK;
+	status = fat_dev_read(repair->txn, off, sector, sizeof sector);
+	if (status != FAT_OK)
+		return status;
+	fat_fsinfo_decode(sector, &info);
+	whole = info.lead_ok && info.struct_ok && info.trail_ok;
+	if (!whole || info.n_free != FAT_FSINFO_UNKNOWN)
+		info.n_free = fsck->count.free;
+	if (!whole || !fat_geometry_has_clus(geometry, info.next_clus))
+		info.next_clus = FAT_FSINFO_UNKNOWN;
+	fat_fsinfo_encode(&info, sector);
+	return write_if_different(repair, FAT_STAGE_SUMMARY, off, sector);
+}
+
+/* ---- flags ---- */
+
+static enum fat_status write_state(struct repair *repair, enum fat_stage stage, uint8_t state)
+{
+	struct fsck *fsck = repair->fsck;
+	uint8_t sector[FAT_BOOT_BYTES];
+	enum fat_status status = FAT_OK;
+
+	if (!has_state(fsck))
+		return status;
+	status = fat_dev_read(repair->txn, 0, sector, sizeof sector);
+	if (status != FAT_OK || sector[state_off(fsck)] == state)
+		return status;
+	return fat_txn_write(repair->txn, stage, state_off(fsck), &state, 1);
+}
+
+static enum fat_status clear_fat_flags(struct repair *repair)
+{
+	struct fsck *fsck = repair->fsck;
+	enum fat_type type = fsck->geometry.type;
+	uint32_t flags = fat_entry_clean_bit(type) | fat_entry_no_error_bit(type), value;
+	enum fat_status status = fat_table_get(&fsck->table, 1, &value);
+
+	if (status != FAT_OK || (value & flags) == flags)
+		return status;
+	fat_txn_set_stage(repair->txn, FAT_STAGE_CLEAN);
+	for (uint32_t i = 0; i < fsck->geometry.n_fats && status == FAT_OK; i++)
+		if (fsck->geometry.mirrored || i == fsck->geometry.active_fat)
+			status = fat_table_set_in_copy(&fsck->table, i, 1, value | flags);
+	return status;
+}
+
+/* Dirty from the first write to the last, if there is more to write than the flag itself. */
+static enum fat_status write_flags(struct repair *repair, bool everything_fixed)
+{
+	struct fsck *fsck = repair->fsck;
+	uint8_t old = fsck->boot.state;
+	uint8_t flags = FAT_STATE_DIRTY | FAT_STATE_SURFACE;
+	uint8_t end = everything_fixed ? (uint8_t)(old & ~flags) : old;
+	enum fat_status status = FAT_OK;
+
+	if (fat_txn_has_edits(repair->txn, FAT_N_STAGES) && !fsck->boot_replaced)
+		status = write_state(repair, FAT_STAGE_MARK, old | FAT_STATE_DIRTY);
+	if (status == FAT_OK)
+		status = write_state(repair, FAT_STAGE_CLEAN, end);
+	if (status == FAT_OK && everything_fixed)
+		status = clear_fat_flags(repair);
+	return status;
+}
+
+enum fat_status repair_final(struct repair *repair, bool everything_fixed)
+{
+	struct fsck *fsck = repair->fsck;
+	enum fat_status status = FAT_OK;
+
+	if (fsck->geometry.mirrored)
+		status = mirror_fats(repair);
+	if (status == FAT_OK)
+		status = write_boots(repair);
+	if (status == FAT_OK)
+		status = write_fsinfo(repair);
+	fat_table_forget(&fsck->table);
+	if (status == FAT_OK)
+		status = write_flags(repair, everything_fixed);
+	return status;
+}

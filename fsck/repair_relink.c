@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * repair_relink: lost chains that go back where they came from.
+ *
+ * An entry that misses m clusters and a lost chain of m clusters belong together if no other entry
+ * and no other chain fits; where several do, being neighbours on disk decides. A chain that runs into
+ * a free or bad cluster may go on through it. A directory belongs to the entry in the directory that
+ * its ".." names.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "repair.h"
+
+struct gap {
+	uint32_t missing;  /* clusters */
+	uint32_t through;  /* a free or bad cluster that the chain leads to; 0: none */
+	uint32_t prev;	   /* last cluster before the gap; 0: the entry itself */
+	uint32_t parent;   /* a directory: what its ".." ought to be */
+	uint32_t start, size;
+	uint64_t entry_off;
+	const char *path; /* the fault's or claimant's */
+	bool is_dir;
+	bool done;
+};
+
+struct lost_ref {
+	uint32_t n;
+	struct lost_chain *lost;
+};
+
+struct relink {
+	struct repair *repair;
+	struct fat_vec gaps; /* of struct gap */
+	struct fat_vec lost; /* of struct lost_ref */
+	struct fat_vec *links;
+};
+
+/* ---- gaps ---- */
+
+static bool is_claimant(const struct fsck *fsck, uint64_t entry_off)
+{
+	for (size_t i = 0; i < fsck->claimants.n; i++)
+		if (((const struct claimant *)fat_vec_at(&fsck->claimants, i))->entry_off == entry_off)
+			return true;
+	return false;
+}
+
+static uint32_t parent_of(const struct fsck *fsck, uint32_t dir)
+{
+	const struct dir_node *node;
+
+	if (dir == 0 || dir == NO_DIR)
+		return 0;
+	node = fat_vec_at(&fsck->dirs, dir);
+	return node->start;
+}
+
+static struct gap *push_gap(struct relink *relink, const struct gap *gap)
+{
+	struct gap *place = fat_vec_push(&relink->gaps);
+
+	if (place)
+		*place = *gap;
+	return place;
+}
+
+static void gap_of_fault(struct relink *relink, const struct fault *fault)
+{
+	struct fsck *fsck = relink->repair->fsck;
+	uint64_t need = fat_geometry_clus_for(&fsck->geometry, fault->size);
+	struct gap gap = {
+		.prev = fault->last,
+		.parent = parent_of(fsck, fault->dir),
+		.start = fault->start,
+		.size = fault->size,
+		.entry_off = fault->entry_off,
+		.path = fault->path,
+		.is_dir = fault->is_dir,
+	};
+	bool through = false;
+
+	switch ((int)fault->id) {
+	case F_CHAIN_FREE:
+	case F_CHAIN_BAD:
+		through = true;
+		break;
+	case F_CHAIN_SHORT:
+	case F_CHAIN_RANGE:
+	case F_CHAIN_LOOP:
+	case F_START_MISSING:
+	case F_START_RANGE:
+	case F_DIR_START_MISSING:
+	case F_DIR_START_RANGE:
+	case F_DIR_START_SHARED:
+		break;
+	default:
+		return;
+	}
+	if (fault->entry_off == 0 || (!fault->is_dir && is_claimant(fsck, fault->entry_off)))
+		return;
+	gap.missing = fault->is_dir ? 0 : (uint32_t)need - fault->n;
+	push_gap(relink, &gap);
+	if (through && gap.missing > 1) {
+		gap.missing--;
+		gap.through = fault->clus;
+		push_gap(relink, &gap);
+	}
+}
+
+static void collect_gaps(struct relink *relink)
+{
+	struct fsck *fsck = relink->repair->fsck;
+
+	for (size_t i = 0; i < fsck->faults.n; i++)
+		gap_of_fault(relink, fat_vec_at(&fsck->faults, i));
+	for (size_t i = 0; i < fsck->claimants.n; i++) {
+		const struct claimant *claimant = fat_vec_at(&fsck->claimants, i);
+		struct gap gap = {
+			.missing = claimant->need - claimant->k,
+			.prev = claimant->prev,
+			.start = claimant->start,
+			.size = claimant->size,
+			.entry_off = claimant->entry_off,
+			.path = claimant->path,
+		};
+
+		if (!claimant->is_dir && claimant->k < claimant->need)
+			push_gap(relink, &gap);
+	}
+}
+
+/* ---- links ---- */
+
+static enum fat_status link_gap(struct relink *relink, struct gap *gap, struct lost_chain *lost)
+{
+	struct repair_link *link = fat_vec_push(relink->links);
+
+	if (!link)
+		return FAT_ERR_MEMORY;
+	*link = (struct repair_link){
+		.fault = {
+			.id = F_RELINK,
+			.dir = NO_DIR,
+			.entry_off = gap->entry_off,
+			.clus = lost->head,
+			.start = lost->head,
+			.last = lost->last,
+			.n = lost->n,
+			.is_dir = gap->is_dir,
+			.path = strdup(gap->path ? gap->path : "?"),
+		},
+		.from = gap->through ? gap->through : gap->prev,
+		.size = gap->size,
+		.is_open = lost->is_open,
+	};
+	lost->n = 0;
+	for (size_t i = 0; i < relink->gaps.n; i++) {
+		struct gap *other = fat_vec_at(&relink->gaps, i);
+
+		other->done = other->done || other->entry_off == gap->entry_off;
+	}
+	return FAT_OK;
+}
+
+enum fat_status repair_make_link(struct repair *repair, const struct repair_link *link)
+{
+	const struct fault *fault = &link->fault;
+	enum fat_status status = FAT_OK;
+
+	if (link->is_open)
+		status = repair_set_end(repair, FAT_STAGE_PREPARE, fault->last);
+	if (status != FAT_OK)
+		return status;
+	if (link->from)
+		return repair_set_entry(repair, FAT_STAGE_ATTACH, link->from, fault->start);
+	return repair_set_start(repair, FAT_STAGE_ATTACH, fault->entry_off, fault->start,
+				fault->is_dir ? 0 : link->size);
+}
+
+void repair_free_links(struct fat_vec *links)
+{
+	for (size_t i = 0; i < links->n; i++)
+		free(((struct repair_link *)fat_vec_at(links, i))->fault.path);
+	fat_vec_fini(links);
+}
+
+static bool readable(struct relink *relink, uint32_t clus)
+{
+	const struct fat_geometry *geometry = &relink->repair->fsck->geometry;
+	uint8_t *buf = malloc(geometry->cluster_bytes);
+	bool ok = buf && fat_dev_read(relink->repair->txn, fat_geometry_cluster_off(geometry, clus),
+				      buf, geometry->cluster_bytes) == FAT_OK;
+
+	free(buf);
+	return ok;
+}
+
+static bool are_neighbours(const struct gap *gap, const struct lost_chain *lost)
+{
+	return lost->head == (gap->through ? gap->through : gap->prev) + 1;
+}
+
+static bool gap_fits(struct relink *relink, const struct gap *gap, const struct lost_chain *lost)
+{
+	return !gap->done && !gap->is_dir && lost->n == gap->missing && !lost->is_dir &&
+	       (!gap->through || readable(relink, gap->through));
+}
+
+/* Gaps and chains of one length, each sorted: only one of each, or only one pair of neighbours. */
+static enum fat_status match_length(struct relink *relink, size_t gap_from, size_t gap_end,
+				    size_t lost_from, size_t lost_end)
+{
+	struct gap *gap = NULL;
+	struct lost_chain *lost = NULL;
+	size_t n_pairs = 0, n_near = 0;
+	bool alone = gap_end - gap_from == 1 && lost_end - lost_from == 1;
+
+	if ((gap_end - gap_from) * (lost_end - lost_from) > 100000)
+		return FAT_OK;
+	for (size_t i = gap_from; i < gap_end; i++) {
+		struct gap *g = fat_vec_at(&relink->gaps, i);
+
+		for (size_t k = lost_from; k < lost_end; k++) {
+			struct lost_ref *ref = fat_vec_at(&relink->lost, k);
+			bool near = are_neighbours(g, ref->lost);
+
+			if (!gap_fits(relink, g, ref->lost))
+				continue;
+			n_pairs++;
+			n_near += near;
+			if (near || !gap) {
+				gap = g;
+				lost = ref->lost;
+			}
+		}
+	}
+	if (!gap || !(n_near == 1 || (alone && n_pairs == 1)))
+		return FAT_OK;
+	return link_gap(relink, gap, lost);
+}
+
+static int by_missing(const void *a, const void *b)
+{
+	const struct gap *left = a, *right = b;
+
+	return (left->missing > right->missing) - (left->missing < right->missing);
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const struct lost_ref *left = a, *right = b;
+
+	return (left->n > right->n) - (left->n < right->n);
+}
+
+static enum fat_status match_files(struct relink *relink)
+{
+	enum fat_status status = FAT_OK;
+	size_t g = 0, l = 0;
+
+	qsort(relink->gaps.items, relink->gaps.n, sizeof(struct gap), by_missing);
+	qsort(relink->lost.items, relink->lost.n, sizeof(struct lost_ref), by_length);
+	while (g < relink->gaps.n && l < relink->lost.n && status == FAT_OK) {
+		uint32_t missing = ((struct gap *)fat_vec_at(&relink->gaps, g))->missing;
+		uint32_t n = ((struct lost_ref *)fat_vec_at(&relink->lost, l))->n;
+		size_t g_end = g, l_end = l;
+
+		while (g_end < relink->gaps.n &&
+		       ((struct gap *)fat_vec_at(&relink->gaps, g_end))->missing == missing)
+			g_end++;
+		while (l_end < relink->lost.n &&
+		       ((struct lost_ref *)fat_vec_at(&relink->lost, l_end))->n == n)
+			l_end++;
+		if (missing == n && n > 0)
+			status = match_length(relink, g, g_end, l, l_end);
+		g = missing <= n ? g_end : g;
+		l = n <= missing ? l_end : l;
+	}
+	return status;
+}
+
+/* ---- directories ---- */
+
+/* Slots that might go on in a directory. */
+static bool looks_like_slots(struct relink *relink, uint32_t clus)
+{
+	struct fsck *fsck = relink->repair->fsck;
+	uint8_t slots[SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES];
+	size_t n_used = 0;
+
+	if (fat_dev_read(relink->repair->txn, fat_geometry_cluster_off(&fsck->geometry, clus), slots,
+			 sizeof slots) != FAT_OK)
+		return false;
+	for (size_t i = 0; i < SLOT_GARBAGE_UNIT; i++) {
+		const uint8_t *slot = slots + i * FAT_SLOT_BYTES;
+
+		if (!slot_is_plausible(fsck, slot))
+			return false;
+		n_used += slot[0] != 0;
+	}
+	return n_used > 0;
+}
+
+static bool dir_fits(struct relink *relink, const struct gap *gap, const struct lost_chain *lost)
+{
+	if (gap->done || !gap->is_dir || lost->n == 0)
+		return false;
+	if (gap->prev)
+		return !lost->is_dir && looks_like_slots(relink, lost->head);
+	return lost->is_dir && lost->dotdot == gap->parent;
+}
+
+static enum fat_status match_dirs(struct relink *relink)
+{
+	struct fat_vec *list = &relink->repair->fsck->lost;
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < relink->gaps.n && status == FAT_OK; i++) {
+		struct gap *gap = fat_vec_at(&relink->gaps, i);
+		struct lost_chain *only = NULL;
+		size_t n = 0, n_rivals = 0;
+
+		for (size_t k = 0; k < list->n && gap->is_dir && !gap->done; k++) {
+			struct lost_chain *lost = fat_vec_at(list, k);
+
+			if (dir_fits(relink, gap, lost)) {
+				only = lost;
+				n++;
+			}
+		}
+		for (size_t k = 0; k < relink->gaps.n && n == 1; k++) {
+			struct gap *other = fat_vec_at(&relink->gaps, k);
+
+			n_rivals += k != i && other->entry_off != gap->entry_off &&
+				    dir_fits(relink, other, only);
+		}
+		if (n == 1 && n_rivals == 0)
+			status = link_gap(relink, gap, only);
+	}
+	return status;
+}
+
+enum fat_status repair_find_links(struct repair *repair, struct fat_vec *links)
+{
+	struct fsck *fsck = repair->fsck;
+	struct relink relink = { .repair = repair, .links = links };
+	enum fat_status status;
+
+	fat_vec_init(links, sizeof(struct repair_link), 100000);
+	if (fsck->lost.n == 0)
+		return FAT_OK;
+	fat_vec_init(&relink.gaps, sizeof(struct gap), 100000);
+	fat_vec_init(&relink.lost, sizeof(struct lost_ref), fsck->lost.n);
+	collect_gaps(&relink);
+	for (size_t i = 0; i < fsck->lost.n; i++) {
+		struct lost_chain *lost = fat_vec_at(&fsck->lost, i);
+		struct lost_ref *ref = lost->is_dir ? NULL : fat_vec_push(&relink.lost);
+
+		if (ref)
+			*ref = (struct lost_ref){ lost->n, lost };
+	}
+	status = match_dirs(&relink);
+	if (status == FAT_OK)
+		status = match_files(&relink);
+	fat_vec_fini(&relink.gaps);
+	fat_vec_fini(&relink.lost);
+	return status;
+}

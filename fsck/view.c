@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view: which FAT to believe, where the copies differ.
+ *
+ * By trial: a look at the whole volume with each copy, and the one that leaves fewer faults wins. If
+ * that leaves some, damage hit more than one copy, and each group of entries that differ is tried by
+ * itself. Looks only.
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+
+#define MAX_GROUPS 24u
+#define NEAR_ENTRIES 64u
+
+struct trial {
+	struct fsck *fsck;
+	struct fsck probe;
+	struct fat_table_range group[MAX_GROUPS];
+	uint32_t n_groups;
+	uint32_t choice[MAX_GROUPS]; /* the copy each group comes from */
+	uint32_t copy;
+};
+
+static uint64_t weight(const struct fault *fault)
+{
+	switch (fault_kind(fault->id)->severity) {
+	case SEV_COSMETIC:
+	case SEV_MINOR:
+		return 0;
+	case SEV_DAMAGE:
+		return fault->id == F_LOST_CHAIN || fault->id == F_LOST_DIR ? fault->n : 2;
+	case SEV_DANGER:
+	case SEV_FATAL:
+		break;
+	}
+	return 3;
+}
+
+/* The faults that a look finds now, but for what the copies have to do with each other. */
+static uint64_t count_faults(const struct fsck *probe)
+{
+	uint64_t sum = probe->n_faults_dropped;
+
+	for (size_t i = 0; i < probe->faults.n; i++) {
+		const struct fault *fault = fat_vec_at(&probe->faults, i);
+
+		if (fault->id != F_COPIES_DIFFER && fault->id != F_DIRTY_FAT)
+			sum += weight(fault);
+	}
+	return sum;
+}
+
+static enum fat_status look(struct trial *trial, uint64_t *n_faults)
+{
+	struct fsck *probe = &trial->probe;
+	struct fat_table_range ranges[MAX_GROUPS];
+	size_t n = 0;
+	enum fat_status status;
+
+	for (uint32_t i = 0; i < trial->n_groups; i++)
+		if (trial->choice[i] != trial->copy) {
+			ranges[n] = trial->group[i];
+			ranges[n++].copy = trial->choice[i];
+		}
+	fsck_reset(probe);
+	fat_table_set_source(&probe->table, trial->copy, ranges, n);
+	status = pass_fat(probe);
+	if (status == FAT_OK)
+		status = pass_tree(probe);
+	if (status == FAT_OK)
+		status = pass_lost(probe);
+	*n_faults = count_faults(probe);
+	fat_table_set_source(&probe->table, trial->copy, NULL, 0);
+	return status;
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct fat_table_range *left = a, *right = b;
+
+	return (left->first_clus > right->first_clus) - (left->first_clus < right->first_clus);
+}
+
+/* Runs that differ, of any copy, as at most MAX_GROUPS groups of neighbours. */
+static void make_groups(struct trial *trial)
+{
+	struct fat_vec *runs = &trial->fsck->differing;
+	uint32_t near = NEAR_ENTRIES;
+
+	qsort(runs->items, runs->n, sizeof(struct fat_table_range), by_first);
+	do {
+		trial->n_groups = 0;
+		for (size_t i = 0; i < runs->n; i++) {
+			const struct fat_table_range *run = fat_vec_at(runs, i);
+			struct fat_table_range *last =
+				trial->n_groups ? &trial->group[trial->n_groups - 1] : NULL;
+
+			if (last && run->first_clus <= (uint64_t)last->last_clus + near) {
+				if (run->last_clus > last->last_clus)
+					last->last_clus = run->last_clus;
+			} else if (trial->n_groups == MAX_GROUPS) {
+				trial->n_groups++;
+				break;
+			} else {
+				trial->group[trial->n_groups++] = *run;
+			}
+		}
+		near *= 4;
+	} while (trial->n_groups > MAX_GROUPS);
+}
+
+static void choose_all(struct trial *trial, uint32_t copy)
+{
+	for (uint32_t i = 0; i < trial->n_groups; i++)
+		trial->choice[i] = copy;
+	trial->copy = copy;
+}
+
+static enum fat_status try_copies(struct trial *trial, uint64_t *best)
+{
+	uint32_t best_copy = 0;
+	enum fat_status status = FAT_OK;
+
+	*best = UINT64_MAX;
+	for (uint32_t i = 0; i < trial->fsck->geometry.n_fats && status == FAT_OK; i++) {
+		uint64_t n;
+
+		choose_all(trial, i);
+		status = look(trial, &n);
+		if (n < *best) {
+			*best = n;
+			best_copy = i;
+		}
+	}
+	choose_all(trial, best_copy);
+	return status;
+}
+
+static enum fat_status try_groups(struct trial *trial, uint64_t *best)
+{
+	enum fat_status status = FAT_OK;
+
+	for (uint32_t g = 0; g < trial->n_groups && *best > 0 && status == FAT_OK; g++) {
+		uint32_t kept = trial->choice[g];
+
+		for (uint32_t i = 0; i < trial->fsck->geometry.n_fats && status == FAT_OK; i++) {
+			uint64_t n;
+
+			if (i == kept)
+				continue;
+			trial->choice[g] = i;
+			status = look(trial, &n);
+			if (n < *best) {
+				*best = n;
+				kept = i;
+			}
+		}
+		trial->choice[g] = kept;
+	}
+	return status;
+}
+
+static enum fat_status apply(struct trial *trial)
+{
+	struct fsck *fsck = trial->fsck;
+
+	fsck->ranges.n = 0;
+	for (uint32_t i = 0; i < trial->n_groups; i++) {
+		struct fat_table_range *range;
+
+		if (trial->choice[i] == trial->copy)
+			continue;
+		range = fat_vec_push(&fsck->ranges);
+		if (!range)
+			return FAT_ERR_MEMORY;
+		*range = trial->group[i];
+		range->copy = trial->choice[i];
+	}
+	fat_table_set_source(&fsck->table, trial->copy, fsck->ranges.items, fsck->ranges.n);
+	return FAT_OK;
+}
+
+enum fat_status view_choose(struct fsck *fsck)
+{
+	struct trial *trial = calloc(1, sizeof *trial);
+	enum fat_status status;
+	uint64_t best;
+
+	if (!trial)
+		return FAT_ERR_MEMORY;
+	trial->fsck = fsck;
+	fsck_init(&trial->probe, fsck->options, fsck->dev);
+	trial->probe.geometry = fsck->geometry;
+	trial->probe.boot = fsck->boot;
+	status = fat_table_init(&trial->probe.table, fsck->dev, &trial->probe.geometry, 4u << 20);
+	trial->probe.has_table = true;
+	make_groups(trial);
+	if (status == FAT_OK)
+		status = try_copies(trial, &best);
+	if (status == FAT_OK && best > 0)
+		status = try_groups(trial, &best);
+	if (status == FAT_OK)
+		status = apply(trial);
+	fsck_fini(&trial->probe);
+	free(trial);
+	return status;
+}
