@@ -17,13 +17,13 @@
 /* ---- layers -------------------------------------------------------------------------------- */
 
 /* dev_fault: counts, and fails where told. Takes over below. Counting starts at 1; 0: never. */
-enum fault_kind { FAULT_READ, FAULT_WRITE, FAULT_FLUSH, FAULT_KINDS };
+enum call_kind { CALL_READ, CALL_WRITE, CALL_FLUSH, N_CALL_KINDS };
 
 struct fat_dev *dev_fault_open(struct fat_dev *below);
 /* The nth call of a kind fails; persistent: and all of that kind after it. */
-void dev_fault_set(struct fat_dev *dev, enum fault_kind kind, uint64_t nth, bool persistent);
+void dev_fault_set(struct fat_dev *dev, enum call_kind kind, uint64_t nth, bool persistent);
 void dev_fault_bad_range(struct fat_dev *dev, uint64_t off, uint64_t len);
-uint64_t dev_fault_count(const struct fat_dev *dev, enum fault_kind kind);
+uint64_t dev_fault_count(const struct fat_dev *dev, enum call_kind kind);
 
 /* dev_crash: remembers every write, and between which flushes it came. Takes over below. */
 struct crash_write {
@@ -121,9 +121,10 @@ void crash_world_close(struct crash_world *world);
 /*
  * A state before anything repaired it: no new double reference, no chain into free, marked dirty.
  * end: how the volume was when the interrupted run was through; such a state is not interrupted.
+ * torn: a FAT12 entry may be half of one value and half of another, so references say nothing.
  */
 void crash_check_state(const struct crash_world *world, struct fat_dev *state,
-		       const struct fat_dev *end, struct notes *complaints);
+		       const struct fat_dev *end, bool torn, struct notes *complaints);
 /* A state after it was repaired: sound, and every file of s1 is there. */
 void crash_check_result(const struct crash_world *world, struct fat_dev *result,
 			struct notes *complaints);

@@ -13,13 +13,13 @@
 
 struct dev_fault {
 	struct fat_dev dev;
-	uint64_t count[FAULT_KINDS], nth[FAULT_KINDS];
-	bool persistent[FAULT_KINDS];
+	uint64_t count[N_CALL_KINDS], nth[N_CALL_KINDS];
+	bool persistent[N_CALL_KINDS];
 	struct bad_range *bad;
 	size_t n_bad;
 };
 
-static bool fails_now(struct dev_fault *fault, enum fault_kind kind)
+static bool fails_now(struct dev_fault *fault, enum call_kind kind)
 {
 	uint64_t call = ++fault->count[kind], nth = fault->nth[kind];
 
@@ -39,7 +39,7 @@ static enum fat_status fault_read(struct fat_dev *dev, uint64_t off, void *buf, 
 	struct dev_fault *fault = (struct dev_fault *)dev;
 	enum fat_status status;
 
-	if (fails_now(fault, FAULT_READ) || in_bad_range(fault, off, len_bytes))
+	if (fails_now(fault, CALL_READ) || in_bad_range(fault, off, len_bytes))
 		return fat_dev_fail(dev, FAT_ERR_IO, "read", off, len_bytes, EIO);
 	malloc_fail_suspend();
 	status = fat_dev_read(dev->below, off, buf, len_bytes);
@@ -52,7 +52,7 @@ static enum fat_status fault_write(struct fat_dev *dev, uint64_t off, const void
 {
 	enum fat_status status;
 
-	if (fails_now((struct dev_fault *)dev, FAULT_WRITE))
+	if (fails_now((struct dev_fault *)dev, CALL_WRITE))
 		return fat_dev_fail(dev, FAT_ERR_IO, "write", off, len_bytes, EIO);
 	malloc_fail_suspend();
 	status = fat_dev_write(dev->below, off, buf, len_bytes);
@@ -64,7 +64,7 @@ static enum fat_status fault_flush(struct fat_dev *dev)
 {
 	enum fat_status status;
 
-	if (fails_now((struct dev_fault *)dev, FAULT_FLUSH))
+	if (fails_now((struct dev_fault *)dev, CALL_FLUSH))
 		return fat_dev_fail(dev, FAT_ERR_IO, "flush", 0, 0, EIO);
 	malloc_fail_suspend();
 	status = fat_dev_flush(dev->below);
@@ -97,7 +97,7 @@ struct fat_dev *dev_fault_open(struct fat_dev *below)
 	return &fault->dev;
 }
 
-void dev_fault_set(struct fat_dev *dev, enum fault_kind kind, uint64_t nth, bool persistent)
+void dev_fault_set(struct fat_dev *dev, enum call_kind kind, uint64_t nth, bool persistent)
 {
 	struct dev_fault *fault = (struct dev_fault *)dev;
 
@@ -113,7 +113,7 @@ void dev_fault_bad_range(struct fat_dev *dev, uint64_t off, uint64_t len)
 	fault->bad[fault->n_bad++] = (struct bad_range){ off, len };
 }
 
-uint64_t dev_fault_count(const struct fat_dev *dev, enum fault_kind kind)
+uint64_t dev_fault_count(const struct fat_dev *dev, enum call_kind kind)
 {
 	return ((const struct dev_fault *)dev)->count[kind];
 }

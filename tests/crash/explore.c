@@ -89,6 +89,11 @@ static void check_recovery(struct explorer *explorer, struct fat_dev *dev, struc
 		crash_check_result(&explorer->world, dev, found);
 }
 
+static bool is_torn(const char *id)
+{
+	return *id == 't' || *id == 'u';
+}
+
 /* ---- power cuts ---------------------------------------------------------------------------- */
 
 /* The re-run is cut too, after each of its writes. only: NULL or the one to try. */
@@ -111,7 +116,7 @@ static void try_second_cuts(struct explorer *explorer, const char *id, struct fa
 		cut = crash_state_build(&states, state, states.id[i]);
 		both = xformat("%s/%s", id, states.id[i]);
 		explorer->counts->n_second++;
-		crash_check_state(&explorer->world, cut, whole, &found);
+		crash_check_state(&explorer->world, cut, whole, is_torn(id), &found);
 		check_recovery(explorer, cut, &found);
 		report(explorer, both, &found);
 		free(both);
@@ -129,7 +134,7 @@ static void try_state(struct explorer *explorer, const char *id)
 	struct notes found = { 0 };
 
 	explorer->counts->n_states++;
-	crash_check_state(&explorer->world, state, explorer->world.s1, &found);
+	crash_check_state(&explorer->world, state, explorer->world.s1, is_torn(id), &found);
 	check_recovery(explorer, rerun, &found);
 	report(explorer, id, &found);
 	if (mix64(hash_text(id)) % SECOND_CUT_EACH == 0)
@@ -149,24 +154,24 @@ static void check_aborted(struct explorer *explorer, const char *id, struct fat_
 	if (must_fail && !(status & STATUS_UNFINISHED))
 		notes_add(&found, "the failure is not told: exit status %d", status);
 	if (status & STATUS_UNFINISHED) {
-		crash_check_state(&explorer->world, dev, explorer->world.s1, &found);
+		crash_check_state(&explorer->world, dev, explorer->world.s1, false, &found);
 		check_recovery(explorer, dev, &found);
 	}
 	report(explorer, id, &found);
 }
 
-static void try_fault(struct explorer *explorer, enum fault_kind kind, uint64_t nth)
+static void try_fault(struct explorer *explorer, enum call_kind kind, uint64_t nth)
 {
-	static const char letter[FAULT_KINDS] = { 'R', 'W', 'F' };
+	static const char letter[N_CALL_KINDS] = { 'R', 'W', 'F' };
 	struct fat_dev *dev = snap_clone(explorer->subject->s0), *top = dev_fault_open(dev);
 	char id[32];
 	int status;
 
 	snprintf(id, sizeof id, "%c%llu", letter[kind], (unsigned long long)nth);
-	dev_fault_set(top, kind, nth, kind != FAULT_READ);
+	dev_fault_set(top, kind, nth, kind != CALL_READ);
 	status = run_on(explorer->subject, dev, top);
 	explorer->counts->n_faults++;
-	check_aborted(explorer, id, dev, status, kind != FAULT_READ);
+	check_aborted(explorer, id, dev, status, kind != CALL_READ);
 	fat_dev_close(dev);
 }
 
@@ -188,15 +193,15 @@ static void try_malloc(struct explorer *explorer, uint64_t nth)
 }
 
 /* How many calls of each kind a whole run makes. */
-static void count_calls(struct explorer *explorer, uint64_t calls[FAULT_KINDS], uint64_t *mallocs)
+static void count_calls(struct explorer *explorer, uint64_t calls[N_CALL_KINDS], uint64_t *mallocs)
 {
 	struct fat_dev *dev = snap_clone(explorer->subject->s0), *top = dev_fault_open(dev);
 
 	malloc_fail_arm(0);
 	explorer->subject->run(explorer->subject->ctx, top);
 	*mallocs = malloc_fail_disarm();
-	for (int kind = 0; kind < FAULT_KINDS; kind++)
-		calls[kind] = dev_fault_count(top, (enum fault_kind)kind);
+	for (int kind = 0; kind < N_CALL_KINDS; kind++)
+		calls[kind] = dev_fault_count(top, (enum call_kind)kind);
 	fat_dev_close(top);
 }
 
@@ -208,14 +213,14 @@ static uint64_t step_for(uint64_t n, size_t max)
 
 static void try_failures(struct explorer *explorer)
 {
-	uint64_t calls[FAULT_KINDS], mallocs;
+	uint64_t calls[N_CALL_KINDS], mallocs;
 	size_t max = explorer->subject->max_states / 4;
 
 	count_calls(explorer, calls, &mallocs);
-	for (int kind = 0; kind < FAULT_KINDS; kind++)
+	for (int kind = 0; kind < N_CALL_KINDS; kind++)
 		for (uint64_t n = 1; n <= calls[kind] && !had_enough(explorer);
 		     n += step_for(calls[kind], max))
-			try_fault(explorer, (enum fault_kind)kind, n);
+			try_fault(explorer, (enum call_kind)kind, n);
 	for (uint64_t n = 1; n <= mallocs && !had_enough(explorer); n += step_for(mallocs, max))
 		try_malloc(explorer, n);
 }
@@ -278,7 +283,7 @@ void crash_replay(const struct crash_subject *subject, const char *id, struct no
 	if (strcmp(id, "order") == 0)
 		report(&explorer, id, &found);
 	else if (strchr("RWF", *id))
-		try_fault(&explorer, (enum fault_kind)(strchr("RWF", *id) - "RWF"),
+		try_fault(&explorer, (enum call_kind)(strchr("RWF", *id) - "RWF"),
 			  strtoull(id + 1, NULL, 10));
 	else if (*id == 'M')
 		try_malloc(&explorer, strtoull(id + 1, NULL, 10));

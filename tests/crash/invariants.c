@@ -219,7 +219,7 @@ static void check_free(const struct crash_world *world, const struct crash_refs 
 }
 
 void crash_check_state(const struct crash_world *world, struct fat_dev *state,
-		       const struct fat_dev *end, struct notes *complaints)
+		       const struct fat_dev *end, bool torn, struct notes *complaints)
 {
 	struct crash_refs refs;
 
@@ -228,6 +228,8 @@ void crash_check_state(const struct crash_world *world, struct fat_dev *state,
 		return;
 	if (!crash_is_dirty(state, &world->shape))
 		notes_add(complaints, "the volume is not marked dirty");
+	if (torn && world->shape.bits == 12)
+		return;
 	crash_refs_read(&refs, state, &world->shape);
 	for (size_t i = 0, n; i < refs.n; i += n) {
 		for (n = 1; i + n < refs.n && refs.ref[i + n].clus == refs.ref[i].clus;)

@@ -160,7 +160,7 @@ static void faults_come_when_told(void **state)
 	uint8_t buf[512] = { 1 };
 
 	(void)state;
-	dev_fault_set(dev, FAULT_WRITE, 2, false);
+	dev_fault_set(dev, CALL_WRITE, 2, false);
 	dev_fault_bad_range(dev, 4096, 512);
 	assert_int_equal(fat_dev_write(dev, 0, buf, 512), FAT_OK);
 	assert_int_equal(fat_dev_write(dev, 512, buf, 512), FAT_ERR_IO);
@@ -168,10 +168,10 @@ static void faults_come_when_told(void **state)
 	assert_int_equal(fat_dev_read(dev, 3584, buf, 512), FAT_OK);
 	assert_int_equal(fat_dev_read(dev, 4095, buf, 2), FAT_ERR_IO);
 	assert_int_equal(fat_dev_read(dev, 4608, buf, 1), FAT_OK);
-	dev_fault_set(dev, FAULT_FLUSH, 1, true);
+	dev_fault_set(dev, CALL_FLUSH, 1, true);
 	assert_int_equal(fat_dev_flush(dev), FAT_ERR_IO);
 	assert_int_equal(fat_dev_flush(dev), FAT_ERR_IO);
-	assert_int_equal(dev_fault_count(dev, FAULT_WRITE), 3);
+	assert_int_equal(dev_fault_count(dev, CALL_WRITE), 3);
 	fat_dev_close(dev);
 }
 

@@ -2,7 +2,7 @@
 /* expect: the statements "expect ...". See expect.h. */
 #include "expect.h"
 
-#include <ctype.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,17 +62,29 @@ static const struct {
 	{ "moved", OWED_MOVED },
 };
 
-/* "lost" is all chains without an entry. */
+static void owe_one(struct image *image, struct node *node, enum owed owed)
+{
+	node->owed = owed;
+	if (owed == OWED_MOVED)
+		owe_moved(image, node);
+}
+
+/* "lost" is all chains without an entry; a path may be a pattern. */
 static void owe(struct image *image, const struct statement *s, size_t i, enum owed owed)
 {
-	for (size_t k = 0; strcmp(s->word[i], "lost") == 0 && k < image->n_nodes; k++)
-		if (image->node[k]->is_lost)
-			image->node[k]->owed = owed;
-	if (strcmp(s->word[i], "lost") == 0)
-		return;
-	node_at(image, s, i)->owed = owed;
-	if (owed == OWED_MOVED)
-		owe_moved(image, node_at(image, s, i));
+	const char *word = s->word[i];
+	bool lost = strcmp(word, "lost") == 0, any = lost;
+
+	for (size_t k = 0; k < image->n_nodes; k++) {
+		struct node *node = image->node[k];
+
+		if (lost ? node->is_lost : fnmatch(word, node->path, 0) == 0) {
+			owe_one(image, node, owed);
+			any = true;
+		}
+	}
+	if (!any)
+		statement_die(image->recipe, s, "there is no '%s'", word);
 }
 
 /* expect saved PATH..., keeps PATH FROM-TO, rescued PATH FROM-TO, size PATH N, content PATH of P */

@@ -20,6 +20,7 @@ struct expectation {
 	bool has_codes;
 	const char **code; /* exactly these, each at least once */
 	size_t n_codes;
+	bool may_be_new; /* anything may turn up */
 	bool has_new;
 	size_t n_new;         /* files and folders that the description has not */
 	const char **allowed; /* a problem of the survey with this text in it is all right */

@@ -239,7 +239,7 @@ static void count_new(struct judge *judge)
 		if (is_described(judge, found))
 			continue;
 		n++;
-		if (!judge->expect->has_new && !judge->anything_saved)
+		if (!judge->expect->has_new && !judge->expect->may_be_new && !judge->anything_saved)
 			complain(judge, "%s is new", found->path);
 	}
 	if (judge->expect->has_new && n != judge->expect->n_new)

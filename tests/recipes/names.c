@@ -10,7 +10,7 @@
 
 static bool is_short_char(unsigned char c)
 {
-	return c > 0x7F || isupper(c) || isdigit(c) || (c != 0 && strchr("!#$%&'()-@^_`{}~", c));
+	return c >= 0x7F || isupper(c) || isdigit(c) || (c != 0 && strchr("!#$%&'()-@^_`{}~", c));
 }
 
 bool name_to_short(const char *name, uint8_t short_name[11])
@@ -77,20 +77,14 @@ void name_alias(const char *name, unsigned n, uint8_t short_name[11])
 				(uint8_t)(isalnum((unsigned char)*p) ? toupper(*p) : '_');
 }
 
+/* Blanks may be anywhere but in the first place. */
 bool name_short_is_valid(const uint8_t short_name[11])
 {
-	bool ended = false;
-
-	if (short_name[0] == ' ')
-		return false;
 	for (size_t i = 0; i < 11; i++) {
 		uint8_t c = i == 0 && short_name[0] == 0x05 ? 0xE5 : short_name[i];
 
-		if (i == 8)
-			ended = false;
-		if (c != ' ' && (ended || !is_short_char(c)))
+		if (c == ' ' ? i == 0 : !is_short_char(c))
 			return false;
-		ended = c == ' ';
 	}
 	return true;
 }

@@ -191,7 +191,7 @@ static void take_label(struct walk *walk, const uint8_t *slot)
 	if (walk->dir != 0 || walk->survey->has_root_label)
 		problem(walk, "a volume label too many");
 	for (size_t i = 0; i < 11; i++)
-		if (slot[i] < 0x20 || slot[i] == 0x7F || strchr("\"*+,./:;<=>?[\\]|", slot[i]))
+		if (slot[i] < 0x20 || strchr("\"*+,./:;<=>?[\\]|", slot[i]))
 			problem(walk, "the label has a byte %02X", slot[i]);
 	if (slot[0] == ' ' || start_of(walk->survey, slot) != 0 || get_le32(slot + 28) != 0)
 		problem(walk, "the label begins with a blank, or has a cluster or a size");
@@ -250,7 +250,7 @@ static void take_entry(struct walk *walk, const uint8_t *slot, uint64_t off)
 static void take_slot(struct walk *walk, const uint8_t *slot, uint64_t off, uint32_t index)
 {
 	if (walk->ended) {
-		if (slot[0] != 0)
+		if (slot[0] != 0 && slot[0] != 0xE5)
 			problem(walk, "slot %u is behind the end mark", index);
 		return;
 	}

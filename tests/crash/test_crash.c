@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs the recipes through the crash harness and prints a line of TAP for each volume.
+ *
+ *   test_crash                  a sample of volumes, a sample of states: for make check
+ *   test_crash -a [FOLDER...]   every volume, every state: for make check-long
+ *   test_crash NAME             every state of the volumes whose name begins so
+ *   test_crash NAME:ID          one state again, as a failure prints it after "replay"
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "crash.h"
+#include "tests/recipes/expect.h"
+#include "tests/recipes/run.h"
+#include "tests/recipes/tool.h"
+
+#define FOLDER        "tests/recipes/"
+#define SAMPLE_EACH   24u /* one volume in so many */
+#define SAMPLE_STATES 24u
+
+struct sum {
+	unsigned n, failed;
+	bool all;
+	const char *only, *id;
+	size_t only_len;
+	struct crash_counts counts;
+};
+
+struct words {
+	char *const *word;
+	size_t n;
+};
+
+static int run_tool(void *ctx, struct fat_dev *dev)
+{
+	const struct words *words = ctx;
+	struct tool_result result;
+
+	tool_repair(dev, words->word, words->n, &result);
+	tool_result_free(&result);
+	return result.status;
+}
+
+static void print_result(struct sum *sum, const char *name, struct notes *complaints)
+{
+	sum->n++;
+	sum->failed += complaints->n > 0;
+	printf("%sok %u - %s\n", complaints->n ? "not " : "", sum->n, name);
+	for (size_t i = 0; i < complaints->n && i < 8; i++)
+		printf("# %s\n", complaints->line[i]);
+	fflush(stdout);
+	notes_free(complaints);
+}
+
+/* Where the repair is complete, what a cut leaves can be judged by it. */
+static bool is_repairable(const struct expectation *expect)
+{
+	return expect->repair == 1 && !expect->refuses;
+}
+
+static void explore(struct sum *sum, const struct recipe *recipe, const struct instance *instance,
+		    const char *name)
+{
+	struct image *image = image_build(recipe, instance);
+	struct expectation expect;
+	struct words words = { 0 };
+	struct crash_subject subject = { .name = name,
+					 .s0 = image->dev,
+					 .shape = image->shape,
+					 .run = run_tool,
+					 .ctx = &words,
+					 .max_states = sum->all || sum->only ? 0 : SAMPLE_STATES };
+	struct notes complaints = { 0 };
+
+	words.word = run_options(recipe, instance, &words.n);
+	expect_read(image, &expect);
+	subject.is_unsound = expect.unharmed || expect.n_allowed > 0;
+	if (is_repairable(&expect) && image->n_unreadable == 0) {
+		if (sum->id) {
+			crash_replay(&subject, sum->id, &complaints);
+		} else {
+			crash_explore(&subject, &sum->counts, &complaints);
+			crash_undo_cuts(&subject, &sum->counts, &complaints);
+		}
+		print_result(sum, name, &complaints);
+	}
+	expect_free(&expect);
+	image_free(image);
+}
+
+static bool is_wanted(const struct sum *sum, const char *name)
+{
+	if (sum->only)
+		return strncmp(name, sum->only, sum->only_len) == 0;
+	return sum->all || hash_text(name) % SAMPLE_EACH == 0;
+}
+
+static void run_recipe(const struct recipe *recipe, void *ctx)
+{
+	struct sum *sum = ctx;
+	struct instance instance[MAX_INSTANCES];
+	size_t n = recipe_instances(recipe, instance);
+
+	for (size_t i = 0; i < n && !run_is_long(recipe); i++) {
+		char *name = recipe_instance_name(recipe, &instance[i]);
+
+		if (is_wanted(sum, name))
+			explore(sum, recipe, &instance[i], name);
+		free(name);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const folders[] = { FOLDER "cases", FOLDER "faults", FOLDER "kinds",
+					       FOLDER "todo" };
+	struct sum sum = { 0 };
+	int i = 1;
+
+	if (argc > 1 && strcmp(argv[1], "-a") == 0)
+		sum.all = ++i;
+	if (!sum.all && argc > 1) {
+		sum.only = argv[1];
+		sum.only_len = strcspn(argv[1], ":");
+		sum.id = argv[1][sum.only_len] ? argv[1] + sum.only_len + 1 : NULL;
+	}
+	for (; sum.all && i < argc; i++)
+		recipe_each_in(argv[i], run_recipe, &sum);
+	for (size_t k = 0; (!sum.all || argc == 2) && k < (sum.only ? 4 : 3); k++)
+		if (access(folders[k], R_OK) == 0)
+			recipe_each_in(folders[k], run_recipe, &sum);
+	printf("1..%u\n# %llu states, %llu second cuts, %llu failing calls, %llu failing "
+	       "allocations, "
+	       "%llu rollbacks\n",
+	       sum.n, (unsigned long long)sum.counts.n_states,
+	       (unsigned long long)sum.counts.n_second, (unsigned long long)sum.counts.n_faults,
+	       (unsigned long long)sum.counts.n_mallocs, (unsigned long long)sum.counts.n_undone);
+	return sum.failed > 0;
+}
