@@ -6,7 +6,8 @@
  *   test_random                   some hundred seeds at each width, for make check
  *   test_random FROM TO [BITS]    those seeds; without BITS at every width
  *
- * A failure names its seed; the same seed makes the same volume everywhere.
+ * A failure names its seed; the same seed makes the same volume everywhere, and alone it shows
+ * what is broken.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,8 @@ static const char base_text[] =
 	"file /D1/C.TXT 6\n"
 	"file /D1/SUB/DEEP.BIN 6*cluster at 150-155\n"
 	"file \"/D1/Long file name number one.bin\" 7*cluster+416\n"
-	"file \"/D2/Another long name, for a text.txt\" 2*cluster+10 at 140,142\n"
-	"file /D2/SPREAD.BIN 6*cluster+1 at 160,170,165,180,175,190,185\n"
+	"file \"/D2/Another long name, for a text.txt\" 2*cluster+10 at 140,142,141\n"
+	"file /D2/SPREAD.BIN 6*cluster+1 at 160,170,165,180,176,190,185\n"
 	"file /D2/EMPTY.TXT 0\n"
 	"fill /D1/SUB 20 of 700\n"
 	"bad 100-103\n";
@@ -262,6 +263,46 @@ static void touch_by_slots(struct trial *trial)
 	}
 }
 
+/* ---- for people: what a seed broke --------------------------------------------------------- */
+
+static void print_slot(struct trial *trial, const char *what, const char *path, uint64_t off)
+{
+	uint8_t was[DIRENT_BYTES], is[DIRENT_BYTES];
+
+	get_bytes(trial->sound, off, was, sizeof was);
+	get_bytes(trial->image->dev, off, is, sizeof is);
+	for (size_t i = 0; i < sizeof was; i++)
+		if (was[i] != is[i])
+			printf("# %s of %s, byte %zu: %02X was %02X\n", what, path, i, is[i],
+			       was[i]);
+}
+
+static void print_damage(struct trial *trial)
+{
+	const struct shape *shape = &trial->image->shape;
+
+	for (size_t i = 0; i < trial->image->n_nodes; i++) {
+		const struct node *node = trial->image->node[i];
+
+		for (size_t k = 0; k < node->n_lfn; k++)
+			print_slot(trial, "long slot", node->path, node->lfn_off[k]);
+		if (node->parent)
+			print_slot(trial, "entry", node->path, node->entry_off);
+		for (uint32_t k = 0; node->parent && node->is_dir && k < 2; k++)
+			print_slot(trial, k ? ".." : ".", node->path,
+				   shape_cluster_off(shape, node->chain[0]) + k * DIRENT_BYTES);
+	}
+	for (uint32_t c = 0; c < shape->n_clus + 2; c++)
+		for (uint32_t copy = 0; copy < shape->n_fats; copy++)
+			if (table_get(trial->sound, shape, copy, c) !=
+			    table_get(trial->image->dev, shape, copy, c))
+				printf("# FAT %u, entry %u: %X was %X\n", copy + 1, c,
+				       table_get(trial->image->dev, shape, copy, c),
+				       table_get(trial->sound, shape, copy, c));
+	if (trial->boot_hit)
+		printf("# the boot sector\n");
+}
+
 /* ---- one seed ------------------------------------------------------------------------------ */
 
 static void judge(struct trial *trial, struct fat_dev *after, int status, struct notes *complaints)
@@ -294,7 +335,7 @@ static void run_again(struct trial *trial, struct fat_dev *dev, struct notes *co
 }
 
 static void run_seed(const struct recipe *recipe, const struct instance *instance, uint64_t seed,
-		     struct notes *complaints)
+		     bool show, struct notes *complaints)
 {
 	struct trial trial = { .random = { mix64(seed) ^ instance->bits } };
 	struct tool_result result;
@@ -303,6 +344,8 @@ static void run_seed(const struct recipe *recipe, const struct instance *instanc
 	trial.image = image_build(recipe, instance);
 	trial.sound = snap_clone(trial.image->dev);
 	damage(&trial);
+	if (show)
+		print_damage(&trial);
 	touch_by_table(&trial);
 	touch_by_slots(&trial);
 	after = snap_clone(trial.image->dev);
@@ -323,7 +366,7 @@ static unsigned run_width(const struct recipe *recipe, unsigned bits, uint64_t f
 	for (uint64_t seed = from; seed < to; seed++) {
 		struct notes complaints = { 0 };
 
-		run_seed(recipe, &instance, seed, &complaints);
+		run_seed(recipe, &instance, seed, to - from == 1, &complaints);
 		n_failed += complaints.n > 0;
 		for (size_t i = 0; i < complaints.n && i < 4 && n_failed < 12; i++)
 			printf("# seed %llu: %s\n", (unsigned long long)seed, complaints.line[i]);
