@@ -45,14 +45,26 @@ static bool is_left(const struct engine *engine, const struct fault *fault)
 	return name_set_find(&engine->left, key_of(fault)) != NULL;
 }
 
-static void report(struct engine *engine, const struct fault *fault, enum fault_outcome outcome)
+static void tell_done(struct engine *engine, const struct fault *fault, const char *done)
 {
-	if (outcome == OUTCOME_FIXED)
+	if (done)
 		engine->n_fixed++;
 	else
 		engine->n_left++;
-	if (engine->user->report)
-		engine->user->report(engine->user->context, fault, outcome);
+	if (engine->user->done)
+		engine->user->done(engine->user->context, fault, done);
+}
+
+static void tell_fixed(struct engine *engine, const struct fault *fault)
+{
+	tell_done(engine, fault, fault_kind(fault->id)->fix);
+}
+
+/* All that a look has found; only the first one counts as finding, later ones see consequences. */
+static void tell_found(struct engine *engine)
+{
+	for (size_t i = 0; i < engine->fsck.faults.n && engine->user->found; i++)
+		engine->user->found(engine->user->context, fat_vec_at(&engine->fsck.faults, i));
 }
 
 static enum fat_status leave(struct engine *engine, const struct fault *fault)
@@ -61,7 +73,7 @@ static enum fat_status leave(struct engine *engine, const struct fault *fault)
 
 	if (is_left(engine, fault))
 		return FAT_OK;
-	report(engine, fault, OUTCOME_LEFT);
+	tell_done(engine, fault, NULL);
 	return name_set_add(&engine->left, &item) ? FAT_OK : FAT_ERR_MEMORY;
 }
 
@@ -153,7 +165,7 @@ static enum fat_status repair_level(struct engine *engine, struct repair *repair
 			continue;
 		status = repair_one(repair, fault);
 		if (status == FAT_OK)
-			report(engine, fault, OUTCOME_FIXED);
+			tell_fixed(engine, fault);
 	}
 	return status;
 }
@@ -176,13 +188,13 @@ static enum fat_status decide_chains(struct engine *engine, bool *any)
 	return status;
 }
 
-static void report_level(struct engine *engine, enum fault_level level)
+static void tell_level(struct engine *engine, enum fault_level level)
 {
 	for (size_t i = 0; i < engine->fsck.faults.n; i++) {
 		const struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
 
 		if (fault_kind(fault->id)->level == level && !is_left(engine, fault))
-			report(engine, fault, OUTCOME_FIXED);
+			tell_fixed(engine, fault);
 	}
 }
 
@@ -200,7 +212,7 @@ static enum fat_status relink(struct engine *engine, struct repair *repair, bool
 		if (status != FAT_OK || !fix)
 			continue;
 		status = repair_make_link(repair, link);
-		report(engine, &link->fault, OUTCOME_FIXED);
+		tell_done(engine, &link->fault, "{text}");
 		*acted = true;
 	}
 	repair_free_links(&links);
@@ -225,7 +237,7 @@ static enum fat_status repair_shared(struct engine *engine, struct repair *repai
 	status = repair_clone(repair, &n);
 	*acted = n > 0;
 	if (status == FAT_OK)
-		report_level(engine, LEVEL_CLONE);
+		tell_level(engine, LEVEL_CLONE);
 	return status;
 }
 
@@ -274,7 +286,7 @@ static enum fat_status decide_all(struct engine *engine, enum fault_level level)
 			continue;
 		status = decide(engine, fault, &fix);
 		if (status == FAT_OK && fix)
-			report(engine, fault, OUTCOME_FIXED);
+			tell_fixed(engine, fault);
 		if (!fix && level == LEVEL_BOOT)
 			engine->hands_off = true; /* the rest rests on this */
 	}
@@ -288,6 +300,7 @@ static enum fat_status start(struct engine *engine)
 
 	if (status != FAT_OK)
 		return status;
+	tell_found(engine);
 	status = decide_all(engine, LEVEL_BOOT);
 	if (status == FAT_OK)
 		status = decide_all(engine, LEVEL_SUMMARY);
@@ -351,11 +364,28 @@ enum fat_status engine_run(struct engine *engine)
 	if (status != FAT_OK || engine->options->boot_only)
 		return status;
 	status = look(engine);
-	if (status == FAT_OK)
+	if (status == FAT_OK) {
+		tell_found(engine);
 		status = decide_all(engine, LEVEL_SUMMARY);
+	}
 	if (status == FAT_OK)
 		status = repair_rounds(engine);
 	if (status == FAT_OK && engine->n_fixed > 0)
 		status = finish(engine);
 	return status;
+}
+
+enum fat_status engine_commit(struct engine *engine, struct fat_dev *undo)
+{
+	return fat_txn_commit(engine->txn, undo, NULL);
+}
+
+enum fsck_exit engine_exit(const struct engine *engine)
+{
+	bool repaired = engine->n_fixed > 0 && !engine->not_clean;
+
+	if (engine->n_left == 0 && !engine->not_clean)
+		return repaired ? EXIT_CORRECTED : EXIT_CLEAN;
+	return repaired && engine->options->mode != MODE_LOOK ? EXIT_LEFT | EXIT_CORRECTED :
+								EXIT_LEFT;
 }

@@ -5,17 +5,19 @@
 #ifndef FATWISE_FSCK_ENGINE_H
 #define FATWISE_FSCK_ENGINE_H
 
+#include "options.h"
 #include "repair.h"
-
-enum fault_outcome {
-	OUTCOME_FIXED, /* in the overlay */
-	OUTCOME_LEFT,  /* a person must decide, or somebody did */
-};
 
 /* What the engine tells and asks; any may be NULL. */
 struct engine_user {
 	void *context;
-	void (*report)(void *context, const struct fault *fault, enum fault_outcome outcome);
+	/* The first look found this. */
+	void (*found)(void *context, const struct fault *fault);
+	/*
+	 * Something was done about a fault, as `done` says with the fault's own words filled in; NULL:
+	 * it stays. Repairs have consequences, so it need not have been found at first.
+	 */
+	void (*done)(void *context, const struct fault *fault, const char *done);
 	/* May this be repaired? Only asked with MODE_ASK. */
 	bool (*ask)(void *context, const struct fault *fault);
 	bool (*stopped)(void *context); /* by a signal */
@@ -42,6 +44,15 @@ void engine_fini(struct engine *engine);
  * the edits, checked clean; the caller commits them or not.
  */
 enum fat_status engine_run(struct engine *engine);
+
+/*
+ * Sends the edits down, stage by stage. undo: a layer of the stack that saves what is overwritten, or
+ * NULL. FAT_OK also if there is nothing to write.
+ */
+enum fat_status engine_commit(struct engine *engine, struct fat_dev *undo);
+
+/* Of a check alone: what a repair would be able to do; of a repair that was committed. */
+enum fsck_exit engine_exit(const struct engine *engine);
 
 /* view.c: sets the source of the table. */
 enum fat_status view_choose(struct fsck *fsck);

@@ -60,15 +60,20 @@ struct user {
 	struct prompt prompt;
 };
 
-static void on_report(void *context, const struct fault *fault, enum fault_outcome outcome)
+static void on_found(void *context, const struct fault *fault)
 {
 	const struct user *user = context;
-	const char *fix = fault_kind(fault->id)->fix;
 
-	if (user->options->mode == MODE_ASK)
-		return; /* was shown with the question */
-	report_fault(user->options, fault,
-		     outcome == OUTCOME_FIXED && user->options->mode == MODE_AUTO ? fix : NULL);
+	if (user->options->mode == MODE_LOOK)
+		report_fault(user->options, fault, NULL);
+}
+
+static void on_done(void *context, const struct fault *fault, const char *done)
+{
+	const struct user *user = context;
+
+	if (user->options->mode == MODE_AUTO)
+		report_fault(user->options, fault, done ? done : "left as it is");
 }
 
 static bool on_ask(void *context, const struct fault *fault)
@@ -107,45 +112,32 @@ static int check_failed(const struct engine *engine, enum fat_status status)
 static int commit(struct engine *engine, struct user *user)
 {
 	const struct fsck_options *options = engine->options;
-	enum fat_stage stage;
 
-	if (engine->not_clean) {
+	if (engine->not_clean)
 		cli_error(&fsck_program,
 			  "%s: the repaired volume would not be clean; nothing was written",
 			  options->device);
+	if (engine->not_clean || (options->mode == MODE_ASK && !prompt_write(&user->prompt))) {
+		printf("\nLeaving filesystem unchanged.\n");
 		return EXIT_LEFT;
 	}
-	if (options->mode == MODE_ASK && !prompt_write(&user->prompt))
-		return EXIT_LEFT;
-	if (fat_txn_commit(engine->txn, NULL, &stage) != FAT_OK) {
+	if (engine_commit(engine, NULL) != FAT_OK) {
 		cli_device_error(&fsck_program, options->device, &engine->txn->error);
 		cli_error(&fsck_program, "%s: only in part repaired; run it again", options->device);
 		return EXIT_OPERATION;
 	}
-	return EXIT_CORRECTED | (engine->n_left ? EXIT_LEFT : 0);
-}
-
-/* With -n: what -a would be able to do. */
-static int outcome(const struct engine *engine)
-{
-	if (engine->n_left > 0 || engine->not_clean)
-		return EXIT_LEFT;
-	return engine->n_fixed > 0 ? EXIT_CORRECTED : EXIT_CLEAN;
+	return (int)engine_exit(engine);
 }
 
 static int conclude(struct engine *engine, struct user *user)
 {
-	const struct fsck_options *options = engine->options;
-	int exit_status = outcome(engine);
-	bool changes = fat_txn_has_edits(engine->txn, FAT_N_STAGES);
+	int exit_status = (int)engine_exit(engine);
 
-	if (changes && options->mode != MODE_LOOK)
+	if (engine->options->mode != MODE_LOOK && fat_txn_has_edits(engine->txn, FAT_N_STAGES))
 		exit_status = commit(engine, user);
-	if (exit_status != EXIT_CLEAN && !(exit_status & (EXIT_CORRECTED | EXIT_OPERATION)))
+	else if (exit_status != EXIT_CLEAN)
 		printf("\nLeaving filesystem unchanged.\n");
-	else if (exit_status == EXIT_CORRECTED && options->mode == MODE_LOOK)
-		printf("\nLeaving filesystem unchanged.\n");
-	if (!options->boot_only)
+	if (!engine->options->boot_only)
 		report_summary(&engine->fsck);
 	return exit_status;
 }
@@ -153,7 +145,7 @@ static int conclude(struct engine *engine, struct user *user)
 static int check(const struct fsck_options *options, struct fat_dev *txn)
 {
 	struct user user = { .options = options, .prompt = { .options = options } };
-	const struct engine_user calls = { &user, on_report, on_ask, on_stop };
+	const struct engine_user calls = { &user, on_found, on_done, on_ask, on_stop };
 	enum fat_status status;
 	struct engine engine;
 	int exit_status;

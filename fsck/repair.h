@@ -58,13 +58,13 @@ enum fat_status repair_chain(struct repair *repair, struct fault *fault); /* rep
 enum fat_status repair_save(struct repair *repair, struct fault *fault);  /* repair_save.c */
 
 /*
- * A lost chain that fits what an entry misses. The fault says so; a link is made where the chain
- * breaks off: in the entry of cluster `from`, or (0) in the directory entry.
+ * A lost chain that fits what an entry misses. A link is made where the chain breaks off: in the FAT
+ * entry of cluster `from`, or (0) in the directory entry.
  */
 struct repair_link {
-	struct fault fault; /* RELINK; owned by the list */
+	struct fault fault; /* what it cures; its path and text are the link's */
+	uint32_t head, last, n;
 	uint32_t from;
-	uint32_t size;
 	bool is_open; /* the lost chain has no end mark yet */
 };
 

@@ -7,6 +7,8 @@
  * a free or bad cluster may go on through it. A directory belongs to the entry in the directory that
  * its ".." names.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +19,8 @@ struct gap {
 	uint32_t through;  /* a free or bad cluster that the chain leads to; 0: none */
 	uint32_t prev;	   /* last cluster before the gap; 0: the entry itself */
 	uint32_t parent;   /* a directory: what its ".." ought to be */
-	uint32_t start, size;
+	struct fault cured; /* what is wrong now; its path is another's */
 	uint64_t entry_off;
-	const char *path; /* the fault's or claimant's */
 	bool is_dir;
 	bool done;
 };
@@ -72,10 +73,8 @@ static void gap_of_fault(struct relink *relink, const struct fault *fault)
 	struct gap gap = {
 		.prev = fault->last,
 		.parent = parent_of(fsck, fault->dir),
-		.start = fault->start,
-		.size = fault->size,
+		.cured = *fault,
 		.entry_off = fault->entry_off,
-		.path = fault->path,
 		.is_dir = fault->is_dir,
 	};
 	bool through = false;
@@ -119,10 +118,19 @@ static void collect_gaps(struct relink *relink)
 		struct gap gap = {
 			.missing = claimant->need - claimant->k,
 			.prev = claimant->prev,
-			.start = claimant->start,
-			.size = claimant->size,
+			.cured = {
+				.id = F_CHAIN_SHARED,
+				.dir = claimant->dir,
+				.entry_off = claimant->entry_off,
+				.start = claimant->start,
+				.clus = claimant->join,
+				.last = claimant->prev,
+				.n = claimant->k,
+				.need = claimant->need,
+				.size = claimant->size,
+				.path = claimant->path,
+			},
 			.entry_off = claimant->entry_off,
-			.path = claimant->path,
 		};
 
 		if (!claimant->is_dir && claimant->k < claimant->need)
@@ -135,25 +143,24 @@ static void collect_gaps(struct relink *relink)
 static enum fat_status link_gap(struct relink *relink, struct gap *gap, struct lost_chain *lost)
 {
 	struct repair_link *link = fat_vec_push(relink->links);
+	char text[80];
 
 	if (!link)
 		return FAT_ERR_MEMORY;
 	*link = (struct repair_link){
-		.fault = {
-			.id = F_RELINK,
-			.dir = NO_DIR,
-			.entry_off = gap->entry_off,
-			.clus = lost->head,
-			.start = lost->head,
-			.last = lost->last,
-			.n = lost->n,
-			.is_dir = gap->is_dir,
-			.path = strdup(gap->path ? gap->path : "?"),
-		},
+		.fault = gap->cured,
+		.head = lost->head,
+		.last = lost->last,
+		.n = lost->n,
 		.from = gap->through ? gap->through : gap->prev,
-		.size = gap->size,
 		.is_open = lost->is_open,
 	};
+	snprintf(text, sizeof text, "%" PRIu32 " lost clusters from %" PRIu32 " on given back to it",
+		 lost->n, lost->head);
+	link->fault.path = strdup(gap->cured.path ? gap->cured.path : "?");
+	link->fault.text = strdup(text);
+	link->fault.long_off = NULL;
+	link->fault.n_long = 0;
 	lost->n = 0;
 	for (size_t i = 0; i < relink->gaps.n; i++) {
 		struct gap *other = fat_vec_at(&relink->gaps, i);
@@ -169,19 +176,23 @@ enum fat_status repair_make_link(struct repair *repair, const struct repair_link
 	enum fat_status status = FAT_OK;
 
 	if (link->is_open)
-		status = repair_set_end(repair, FAT_STAGE_PREPARE, fault->last);
+		status = repair_set_end(repair, FAT_STAGE_PREPARE, link->last);
 	if (status != FAT_OK)
 		return status;
 	if (link->from)
-		return repair_set_entry(repair, FAT_STAGE_ATTACH, link->from, fault->start);
-	return repair_set_start(repair, FAT_STAGE_ATTACH, fault->entry_off, fault->start,
-				fault->is_dir ? 0 : link->size);
+		return repair_set_entry(repair, FAT_STAGE_ATTACH, link->from, link->head);
+	return repair_set_start(repair, FAT_STAGE_ATTACH, fault->entry_off, link->head,
+				fault->is_dir ? 0 : fault->size);
 }
 
 void repair_free_links(struct fat_vec *links)
 {
-	for (size_t i = 0; i < links->n; i++)
-		free(((struct repair_link *)fat_vec_at(links, i))->fault.path);
+	for (size_t i = 0; i < links->n; i++) {
+		struct repair_link *link = fat_vec_at(links, i);
+
+		free(link->fault.path);
+		free(link->fault.text);
+	}
 	fat_vec_fini(links);
 }
 

@@ -9,59 +9,49 @@
 #include "fsck/options.h"
 #include "tests/crash/crash.h"
 
-#define MAX_EDIT_BYTES (48u << 20)
+#define MAX_EDIT_BYTES (64u << 20)
 
-static void on_report(void *context, const struct fault *fault, enum fault_outcome outcome)
+static void on_found(void *context, const struct fault *fault)
 {
 	struct tool_result *result = context;
 
-	(void)outcome;
 	malloc_fail_suspend();
 	notes_add(&result->codes, "%s", fault_kind(fault->id)->code);
 	malloc_fail_resume();
 }
 
-/* The exit status of what the engine found, and the commit. */
-static int conclude(struct engine *engine)
+static int run(const struct fsck_options *options, struct fat_dev *dev, struct tool_result *result)
 {
-	enum fat_stage stage;
-
-	if (engine->not_clean)
-		return EXIT_LEFT;
-	if (engine->options->mode == MODE_LOOK || !fat_txn_has_edits(engine->txn, FAT_N_STAGES))
-		return engine->n_left > 0    ? EXIT_LEFT
-		       : engine->n_fixed > 0 ? EXIT_CORRECTED
-					     : EXIT_CLEAN;
-	if (fat_txn_commit(engine->txn, NULL, &stage) != FAT_OK)
-		return EXIT_OPERATION;
-	return EXIT_CORRECTED | (engine->n_left ? EXIT_LEFT : 0);
-}
-
-static void run(struct fat_dev *dev, const struct fsck_options *options, struct tool_result *result)
-{
-	const struct engine_user user = { .context = result, .report = on_report };
+	struct engine_user user = { .context = result, .found = on_found };
+	uint32_t sector = dev->block_bytes > 512 ? dev->block_bytes : 512;
 	struct engine engine;
 	struct fat_dev *txn;
-	uint32_t sector = dev->block_bytes > 512 ? dev->block_bytes : 512;
+	enum fat_status status;
+	int exit_status;
 
-	result->status = EXIT_OPERATION;
 	if (fat_txn_open(dev, sector, MAX_EDIT_BYTES, &txn) != FAT_OK)
-		return;
-	if (engine_init(&engine, options, txn, &user) == FAT_OK && engine_run(&engine) == FAT_OK)
-		result->status = conclude(&engine);
+		return EXIT_OPERATION;
+	status = engine_init(&engine, options, txn, &user);
+	if (status == FAT_OK)
+		status = engine_run(&engine);
+	if (status == FAT_OK && options->mode == MODE_AUTO && !engine.not_clean)
+		status = engine_commit(&engine, NULL);
+	exit_status = status == FAT_OK ? (int)engine_exit(&engine) : EXIT_OPERATION;
 	engine_fini(&engine);
 	txn->below = NULL; /* dev is the caller's */
 	fat_dev_close(txn);
+	return exit_status;
 }
 
+/* Only what fsck itself allocates while it runs may fail. */
 static void parse_and_run(struct fat_dev *dev, const char *mode, char *const *words, size_t n_words,
 			  struct tool_result *result)
 {
 	struct fsck_options options;
-	int argc = 0, status;
 	char **argv;
+	int argc = 0;
 
-	malloc_fail_suspend(); /* only what fsck allocates may fail */
+	malloc_fail_suspend();
 	argv = xalloc(n_words + 4, sizeof *argv);
 	*result = (struct tool_result){ 0 };
 	argv[argc++] = xstrdup("fsck.fat");
@@ -70,12 +60,10 @@ static void parse_and_run(struct fat_dev *dev, const char *mode, char *const *wo
 		argv[argc++] = xstrdup(words[i]);
 	argv[argc++] = xstrdup("recipe");
 	optind = 0; /* getopt starts anew */
-	status = options_parse(&options, argc, argv);
+	result->status = options_parse(&options, argc, argv);
 	malloc_fail_resume();
-	if (status >= 0)
-		result->status = status;
-	else
-		run(dev, &options, result);
+	if (result->status < 0)
+		result->status = run(&options, dev, result);
 	malloc_fail_suspend();
 	options_fini(&options);
 	while (argc > 0)
