@@ -60,6 +60,7 @@ struct advise_facts {
 	char model[64];            /* "" where unknown */
 	uint64_t size_bytes;       /* of the target */
 	uint64_t start_bytes;      /* where the target begins on the whole disk */
+	bool is_whole_disk;        /* surely: then a partition may be advised */
 	uint64_t erase_hint_bytes; /* what the kernel says; 0: nothing */
 };
 
@@ -168,6 +169,7 @@ struct advise_inside {
 	uint64_t visit_off[ADVISE_MAX_VISITS], visit_ns[ADVISE_MAX_VISITS];
 	bool costs;             /* some writes cost the copying of a block */
 	uint32_t open_segments; /* so many blocks were taken in turn without it; 0: not found out */
+	uint32_t open_at_least; /* as far as it was found out */
 	uint32_t fat_blocks;    /* so many at the start take writes anywhere, as FATs need */
 };
 
@@ -193,7 +195,7 @@ struct advise_measured {
 	struct advise_samples write[ADVISE_N_SIZES];
 	struct advise_page_scan page_scan;
 	struct advise_block_scan block_scan;
-	struct advise_stream read_stream, write_stream, two_streams;
+	struct advise_stream read_stream, write_stream, two_streams, four_streams;
 	struct advise_samples flush;
 	struct advise_rehearsal rehearsal[ADVISE_N_CLUSTERS];
 	uint64_t read_bytes, written_bytes;
@@ -250,7 +252,8 @@ struct advise_inferred {
 	struct advise_value open_segments;
 	uint64_t page_off, block_off;   /* first boundary, from the start of the target */
 	double command_ns, ns_per_byte; /* the line through write_ns */
-	double read_bytes_per_s, write_bytes_per_s, two_streams_bytes_per_s;
+	double read_bytes_per_s, write_bytes_per_s, two_streams_bytes_per_s,
+		four_streams_bytes_per_s;
 	double flush_ns;
 };
 
@@ -297,6 +300,8 @@ void advise_infer(const struct advise_measured *measured, struct advise_inferred
 double advise_mean(const struct advise_samples *samples);
 double advise_median(const struct advise_samples *samples);
 double advise_middle(const uint64_t *ns, size_t n); /* n <= ADVISE_SCAN_POINTS */
+/* The part-th of all writes recorded, by their time. */
+double advise_write_percentile(const struct advise_trace *trace, double part);
 double advise_percentile(const struct advise_samples *samples, double part);
 
 /* ---- fit: a model of the device ---------------------------------------------------------------

@@ -105,8 +105,19 @@ static void give_reason(const struct advise_facts *facts, const struct advise_in
 		 gain(facts, prediction, choice->row, ADVISE_CACHED, purpose));
 }
 
+/* How well the device is known. */
+static double confidence(const struct advise_measured *measured,
+			 const struct advise_inferred *inferred, const struct advise_fit *fit)
+{
+	if (!fit->params)
+		return 0.5; /* reckoned from a short rehearsal */
+	if (inferred->block.value && !measured->inside.tried)
+		return 0.5; /* there was no time to see how many blocks it keeps open */
+	return fit->error < 0.03 ? 0.9 : 0.75;
+}
+
 static void decide(const struct advise_facts *facts, const struct advise_measured *measured,
-		   const struct advise_inferred *inferred,
+		   const struct advise_inferred *inferred, const struct advise_fit *fit,
 		   const struct advise_prediction *prediction, const struct advise_purpose *purpose,
 		   struct advise_choice *choice)
 {
@@ -144,8 +155,7 @@ static void decide(const struct advise_facts *facts, const struct advise_measure
 	} else {
 		choice->verdict = ADVISE_CHOSEN;
 		choice->row = smallest_good(facts, prediction, &field, purpose);
-		choice->confidence = (1 - inferred->noise) *
-				     (prediction->rows[choice->row].rehearsed ? 0.9 : 0.6);
+		choice->confidence = (1 - inferred->noise) * confidence(measured, inferred, fit);
 		give_reason(facts, inferred, prediction, purpose, choice);
 	}
 }
@@ -171,7 +181,7 @@ void advise_choose(const struct advise_facts *facts, const struct advise_measure
 	int n;
 
 	*choice = (struct advise_choice){ .verdict = ADVISE_DO_NOT_KNOW };
-	decide(facts, measured, inferred, prediction, purpose, choice);
+	decide(facts, measured, inferred, fit, prediction, purpose, choice);
 	advise_choose_align(facts, inferred, fit, &prediction->rows[choice->row].layout, purpose,
 			    choice);
 	choice->partition_off = partition_off(facts, inferred);

@@ -37,6 +37,7 @@ void advise_facts_read(const char *path, uint64_t size_bytes, struct advise_fact
 		return;
 	snprintf(facts->model, sizeof facts->model, "%.30s%s%.30s", device.identity.vendor,
 		 device.identity.vendor[0] ? " " : "", device.identity.model);
+	facts->is_whole_disk = device.topology.name[0] && !device.topology.is_partition;
 	facts->start_bytes = device.topology.part_start_bytes;
 	facts->erase_hint_bytes =
 		device.flash.au_bytes ? device.flash.au_bytes : device.flash.preferred_erase_bytes;

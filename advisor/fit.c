@@ -234,7 +234,8 @@ static void try_flat(struct search *s, const struct advise_inferred *inferred)
 static void try_blocks(struct search *s, const struct advise_inferred *inferred)
 {
 	const struct advise_inside *inside = &s->measured->inside;
-	uint32_t open_from = inside->open_segments ? inside->open_segments : 1;
+	uint32_t open_from =
+		inside->open_segments ? inside->open_segments : max_u32(inside->open_at_least, 1);
 	uint32_t open_to = inside->open_segments ? inside->open_segments : 8;
 	struct sim_params p = { .size_bytes = s->measured->size_bytes,
 				.page_bytes = inferred->page.value,

@@ -44,6 +44,22 @@ double advise_percentile(const struct advise_samples *samples, double part)
 	return percentile(samples->ns, samples->n, part);
 }
 
+double advise_write_percentile(const struct advise_trace *trace, double part)
+{
+	uint64_t *ns = calloc(trace->n + 1, sizeof *ns), result = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; ns && i < trace->n; i++)
+		if (trace->requests[i].len_bytes)
+			ns[n++] = trace->requests[i].ns;
+	if (n > 0) {
+		qsort(ns, n, sizeof *ns, by_size);
+		result = ns[(size_t)(part * (double)(n - 1) + 0.5)];
+	}
+	free(ns);
+	return (double)result;
+}
+
 double advise_median(const struct advise_samples *samples)
 {
 	return advise_percentile(samples, 0.5);
@@ -270,6 +286,7 @@ void advise_infer(const struct advise_measured *measured, struct advise_inferred
 		.read_bytes_per_s = rate(&measured->read_stream),
 		.write_bytes_per_s = rate(&measured->write_stream),
 		.two_streams_bytes_per_s = rate(&measured->two_streams),
+		.four_streams_bytes_per_s = rate(&measured->four_streams),
 		.flush_ns = advise_median(&measured->flush),
 	};
 	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {

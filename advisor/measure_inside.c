@@ -50,10 +50,10 @@ static uint64_t new_block(struct visits *v)
 	return v->block_off + n * v->block_bytes;
 }
 
-/* Forth, back, forth within a block: only pages in rising order come cheap to some devices. */
+/* Forth and back within a block: only pages in rising order come cheap to some devices. */
 static bool try_order(struct visits *v)
 {
-	static const uint8_t pages[] = { 8, 4, 10 };
+	static const uint8_t pages[] = { 8, 4 };
 	uint64_t start_off = new_block(v);
 	bool dear;
 
@@ -89,8 +89,10 @@ static bool count_open(struct visits *v)
 				queue[i - 1] = queue[i];
 			queue[n - 1].start_off = start_off;
 			queue[n - 1].next_page = page + 1;
-			if (!dear)
+			if (!dear) {
+				inside->open_at_least = n;
 				break;
+			}
 			if (again == 1) { /* dear twice: one too many */
 				inside->open_segments = n - 1;
 				inside->costs = true;

@@ -130,7 +130,7 @@ static bool is_clear(const struct advise_block_scan *scan)
 {
 	uint64_t period, first;
 
-	return scan->n >= 6 && advise_find_period(scan, &period, &first) > 0.95;
+	return scan->n >= 4 && advise_find_period(scan, &period, &first) > 0.95;
 }
 
 /* Looks at every page boundary in turn; whatever costs more than lately is looked at again. */

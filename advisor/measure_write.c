@@ -8,6 +8,8 @@
 #include "bytes.h"
 #include "probe.h"
 
+#define SLOW_NS 50000000u
+
 /*
  * Writes that give the inside of a device much to do for few bytes: a row of them, and some here
  * and there, each in another erase block. *off: where the row lies, its len bytes in p->buf.
@@ -30,7 +32,8 @@ static enum fat_status write_burst(struct probe *p, uint64_t off, size_t len, ui
 		status = probe_write(p, off + at, p->buf + at, piece, &piece_ns);
 		*ns += piece_ns;
 	}
-	for (size_t i = 0; i < n_far && status == FAT_OK; i++) {
+	/* what takes long is not hidden by any cache: enough */
+	for (size_t i = 0; i < n_far && status == FAT_OK && piece_ns < SLOW_NS; i++) {
 		status = probe_write(p, far[i], p->check + i * 4096, 4096, &piece_ns);
 		*ns += piece_ns;
 	}
@@ -189,29 +192,31 @@ static enum fat_status write_stream(struct probe *p)
 	return status;
 }
 
-/* 64 KiB here, 64 KiB there, in turn, from one thread. */
-static enum fat_status write_two_streams(struct probe *p)
+/* 64 KiB here, 64 KiB there, in turn, from one thread: n streams, 2 MiB in all. */
+static enum fat_status write_streams(struct probe *p, size_t n, struct advise_stream *stream)
 {
-	const size_t half = 1u << 20, piece = 64u << 10;
-	struct advise_stream *stream = &p->measured->two_streams;
-	uint64_t off[2] = { probe_next_place(p, half), probe_next_place(p, half) }, ns;
+	const size_t all = 2u << 20, piece = 64u << 10, part = all / n;
+	uint64_t off[4], ns;
 
-	probe_begin_step(p, "two streams", 8);
-	if (!probe_affords(p, 2 * half, piece) || !probe_load(p, off[0], half))
+	probe_begin_step(p, n == 2 ? "two streams" : "four streams", 8);
+	if (!probe_affords(p, all, piece))
 		return FAT_OK;
-	memcpy(p->buf + half, p->buf, half);
-	if (!probe_load(p, off[1], half))
-		return FAT_OK;
-	for (size_t at = 0; at < half; at += piece) {
-		for (size_t k = 0; k < 2; k++) {
+	for (size_t k = 0; k < n; k++) { /* loaded one behind the other, the first one last */
+		off[k] = probe_next_place(p, part);
+		if (!probe_load(p, off[k], part))
+			return FAT_OK;
+		memcpy(p->buf + (k + 1) * part, p->buf, part);
+	}
+	for (size_t at = 0; at < part; at += piece) {
+		for (size_t k = 0; k < n; k++) {
 			enum fat_status status;
 
 			if (probe_is_over(p) || !probe_affords_dear(p, 1) ||
 			    !probe_may_write(p, piece))
 				return FAT_OK;
-			status = probe_write(p, off[k] + at, p->buf + (k == 0 ? half : 0) + at,
-					     piece, &ns);
-			if (status == FAT_OK && at % (4 * piece) == 3 * piece)
+			status = probe_write(p, off[k] + at, p->buf + (k + 1) * part + at, piece,
+					     &ns);
+			if (status == FAT_OK && k + 1 == n)
 				status = probe_settle(p, &ns);
 			if (status != FAT_OK)
 				return status;
@@ -219,7 +224,7 @@ static enum fat_status write_two_streams(struct probe *p)
 			stream->ns += ns;
 		}
 	}
-	probe_verify(p, off[1], half);
+	probe_verify(p, off[n - 1], part);
 	return FAT_OK;
 }
 
@@ -342,6 +347,8 @@ enum fat_status probe_writes(struct probe *p, const struct advise_layout *layout
 	if (status == FAT_OK)
 		status = rehearse_all(p, layouts);
 	if (status == FAT_OK)
-		status = write_two_streams(p);
+		status = write_streams(p, 2, &p->measured->two_streams);
+	if (status == FAT_OK)
+		status = write_streams(p, 4, &p->measured->four_streams);
 	return status;
 }

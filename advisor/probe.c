@@ -217,6 +217,7 @@ enum fat_status probe_settle(struct probe *p, uint64_t *ns)
 	else
 		settle_by_reading(p, &more_ns);
 	probe_note_settled(p, more_ns);
+	p->dearest_ns = max_u64(p->dearest_ns, more_ns);
 	*ns += more_ns;
 	return status;
 }

@@ -29,6 +29,7 @@
 	X(measured->inside.tried)                                                                  \
 	X(measured->inside.costs)                                                                  \
 	X(measured->inside.open_segments)                                                          \
+	X(measured->inside.open_at_least)                                                          \
 	X(measured->inside.fat_blocks)                                                             \
 	X(measured->page_scan.off)                                                                 \
 	X(measured->page_scan.step_bytes)                                                          \
@@ -43,6 +44,8 @@
 	X(measured->write_stream.ns)                                                               \
 	X(measured->two_streams.bytes)                                                             \
 	X(measured->two_streams.ns)                                                                \
+	X(measured->four_streams.bytes)                                                            \
+	X(measured->four_streams.ns)                                                               \
 	X(measured->read_bytes)                                                                    \
 	X(measured->written_bytes)                                                                 \
 	X(measured->elapsed_ns)                                                                    \

@@ -108,9 +108,37 @@ static void put_speeds(FILE *out, const struct advise_inferred *inferred)
 	put_number(out, "write_mb_per_s", inferred->write_bytes_per_s / 1e6,
 		   inferred->write_bytes_per_s > 0);
 	fputs(", ", out);
+	put_number(out, "four_streams_mb_per_s", inferred->four_streams_bytes_per_s / 1e6,
+		   inferred->four_streams_bytes_per_s > 0);
+	fputs(", ", out);
 	put_number(out, "two_streams_mb_per_s", inferred->two_streams_bytes_per_s / 1e6,
 		   inferred->two_streams_bytes_per_s > 0);
 	fputs(",\n", out);
+}
+
+/* The time of single writes, of all sizes and places that were tried. */
+static void put_latency(FILE *out, const struct advise_trace *trace)
+{
+	fprintf(out,
+		"  \"write_latency_us\": {\"median\": %.1f, \"p95\": %.1f, \"p99\": %.1f, "
+		"\"max\": %.1f},\n",
+		advise_write_percentile(trace, 0.5) / 1e3,
+		advise_write_percentile(trace, 0.95) / 1e3,
+		advise_write_percentile(trace, 0.99) / 1e3,
+		advise_write_percentile(trace, 1) / 1e3);
+}
+
+static void put_model(FILE *out, const struct advise_report *r)
+{
+	static const char *const caches[] = { "none seen", "obeys flushes", "ignores flushes" };
+	static const char *const kinds[] = { "flat", "log", "linear", "disk" };
+
+	fprintf(out, "  \"cache\": \"%s\",\n  \"model\": ", caches[r->measured->settle]);
+	if (r->fit->params)
+		fprintf(out, "\"%s\",\n", kinds[r->fit->params->kind]);
+	else
+		fputs("null,\n", out);
+	fprintf(out, "  \"model_error\": %.3f,\n", r->fit->error);
 }
 
 static void put_recommended(FILE *out, const struct advise_report *r)
@@ -165,6 +193,8 @@ void advise_report_json(const struct advise_report *r, FILE *out)
 	put_speeds(out, inferred);
 	put_times(out, "write_us", inferred->write_ns);
 	put_times(out, "read_us", inferred->read_size_ns);
+	put_latency(out, &r->measured->trace);
+	put_model(out, r);
 	put_clusters(out, r->prediction);
 	put_recommended(out, r);
 	fprintf(out, "  \"written_bytes\": %" PRIu64 ",\n  \"seconds\": %.3f\n}\n",

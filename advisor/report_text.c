@@ -49,6 +49,7 @@ static void print_device(const struct advise_report *r, FILE *out)
 	print_rate(out, "reads", inf->read_bytes_per_s);
 	print_rate(out, ", writes", inf->write_bytes_per_s);
 	print_rate(out, ", in two streams", inf->two_streams_bytes_per_s);
+	print_rate(out, ", in four", inf->four_streams_bytes_per_s);
 	fprintf(out, "\n            a write takes %.3g ms + %.3g ms per 64 KiB; noise %.1f %%\n",
 		inf->command_ns / 1e6, inf->ns_per_byte * 65536 / 1e6, inf->noise * 100);
 	fprintf(out, "  inside    ");
@@ -139,6 +140,31 @@ static void print_align(const struct advise_report *r, FILE *out)
 		fputs("  Aligning the data area to erase blocks would not make it faster.\n", out);
 }
 
+/* What a table does not say. */
+static void print_notes(const struct advise_report *r, FILE *out)
+{
+	const struct advise_inferred *inf = r->inferred;
+	uint64_t start = r->facts->start_bytes;
+	char size[32];
+
+	if (inf->page.value && (start + inf->page.value - inf->page_off) % inf->page.value != 0 &&
+	    start % inf->page.value != 0)
+		fprintf(out, "  The partition begins inside a page of %s: better cut it anew.\n",
+			cli_size_text(inf->page.value, size, sizeof size));
+	if (r->facts->is_whole_disk && r->choice->verdict != ADVISE_DO_NOT_KNOW)
+		fprintf(out,
+			"  With a partition: echo 'start=%llu, type=c' | sfdisk, then format "
+			"that.\n",
+			(unsigned long long)(r->choice->partition_off / 512));
+	if (r->measured->settle == ADVISE_SETTLE_BY_READ)
+		fputs("  It has a cache that ignores flushes: pull it out only when it is idle.\n",
+		      out);
+	if (inf->read_bytes_per_s > 5e9)
+		fputs("  Reads came from memory or from holes, not from a medium.\n", out);
+	if (r->choice->verdict == ADVISE_CHOSEN && r->choice->layout.cluster_bytes > 32768)
+		fputs("  Some old devices do not read clusters of 64 KiB; 32 KiB all do.\n", out);
+}
+
 static void print_choice(const struct advise_report *r, FILE *out)
 {
 	const struct advise_choice *choice = r->choice;
@@ -175,6 +201,7 @@ void advise_report_text(const struct advise_report *r, FILE *out)
 	print_writes(r, out);
 	print_table(r, out);
 	print_choice(r, out);
+	print_notes(r, out);
 	fprintf(out, "  (%s written back as it was, in %.1f s%s)\n",
 		cli_size_text(r->measured->written_bytes, written, sizeof written),
 		(double)r->measured->elapsed_ns / 1e9,

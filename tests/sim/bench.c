@@ -50,8 +50,8 @@ bool bench_run(const struct sim_params *params, struct bench *b)
 	advise_infer(&b->measured, &b->inferred);
 	advise_fit_model(&b->measured, &b->inferred, &b->model, &b->fit);
 	advise_predict(&b->measured, &b->inferred, &b->fit, b->layouts, 0, &b->prediction);
-	advise_choose(&b->facts, &b->measured, &b->inferred, &b->fit, &b->prediction, advise_purpose(0),
-		      &b->choice);
+	advise_choose(&b->facts, &b->measured, &b->inferred, &b->fit, &b->prediction,
+		      advise_purpose(0), &b->choice);
 	return true;
 }
 

@@ -16,7 +16,7 @@
 #include "bench.h"
 #include "random_device.h"
 
-#define SAMPLE    40
+#define SAMPLE    30
 #define FIRST_ROW 3 /* 4 KiB */
 
 static const char *const writer_names[ADVISE_N_WRITERS] = { "fresh", "aged", "sync", "cluster" };
@@ -142,8 +142,8 @@ static void tally_device(uint64_t seed, struct bench *b, struct tally *t)
 	t->n_changed += b->n_differences > 0;
 	t->n_fake += params.real_bytes > 0;
 	t->n_fake_found += params.real_bytes > 0 && b->measured.real_bytes == params.real_bytes;
-	t->n_fake_wrong += b->measured.real_bytes > 0 &&
-			   b->measured.real_bytes != params.real_bytes;
+	t->n_fake_wrong +=
+		b->measured.real_bytes > 0 && b->measured.real_bytes != params.real_bytes;
 	if (params.real_bytes == 0) {
 		tally_inside(&params, b, t);
 		tally_prediction(&params, b, t);
@@ -185,6 +185,31 @@ static void random_devices(void **state)
 	assert_true(t.n_page_right * 100 >= t.n_page_shown * 95);
 	assert_true(t.n_page_wrong * 200 <= t.n);
 	assert_int_equal(t.n_over_bytes, 0);
+	assert_true(t.n_over_time * 50 <= t.n);
+	assert_true(t.n_choice_good * 100 >= (t.n - t.n_fake) * 90);
+	assert_true(t.n_rates_near * 100 >= t.n_rates * 80);
+}
+
+/* Noise of up to 15 %: less is found, but hardly anything wrongly. */
+static void noisy_devices(void **state)
+{
+	struct bench *b = *state;
+	struct tally t = { 0 };
+
+	for (uint64_t seed = 1; seed <= n_devices(); seed++) {
+		struct sim_params params;
+
+		random_device(seed, 0.15, &params);
+		if (params.real_bytes || !bench_run(&params, b))
+			continue;
+		t.n++;
+		tally_inside(&params, b, &t);
+		bench_fini(b);
+	}
+	print_message("# %u noisy devices: block right %u, wrong %u; page right %u, wrong %u\n",
+		      t.n, t.n_block_right, t.n_block_wrong, t.n_page_right, t.n_page_wrong);
+	assert_true(t.n_block_wrong * 100 <= t.n);
+	assert_true(t.n_page_wrong * 100 <= t.n);
 }
 
 static int make_bench(void **state)
@@ -203,6 +228,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_devices),
+		cmocka_unit_test(noisy_devices),
 	};
 
 	return cmocka_run_group_tests(tests, make_bench, free_bench);
