@@ -168,29 +168,48 @@ static enum fat_status gather_runs(const struct fat_layout *layout,
 
 /* ---- writing ---- */
 
+/* Content, and zeros up to len_bytes. */
+static enum fat_status write_padded(struct fat_dev *dev, uint64_t off, uint32_t len_bytes,
+				    const uint8_t content[FAT_BOOT_BYTES])
+{
+	uint8_t *padded = calloc(1, len_bytes);
+	enum fat_status status;
+
+	if (!padded)
+		return fat_dev_fail(dev, FAT_ERR_MEMORY, "write", off, len_bytes, 0);
+	memcpy(padded, content, FAT_BOOT_BYTES);
+	status = fat_dev_write(dev, off, padded, len_bytes);
+	free(padded);
+	return status;
+}
+
 static enum fat_status write_sector(struct fat_dev *dev, const struct fat_geometry *geometry,
 				    uint32_t at_sec, const uint8_t content[FAT_BOOT_BYTES])
 {
 	uint32_t sector_bytes = geometry->sector_bytes;
-	uint8_t *sector = calloc(1, sector_bytes);
-	enum fat_status status;
 
-	if (!sector)
-		return fat_dev_fail(dev, FAT_ERR_MEMORY, "write", 0, sector_bytes, 0);
-	memcpy(sector, content, FAT_BOOT_BYTES);
-	status = fat_dev_write(dev, (uint64_t)at_sec * sector_bytes, sector, sector_bytes);
-	free(sector);
-	return status;
+	return write_padded(dev, (uint64_t)at_sec * sector_bytes, sector_bytes, content);
+}
+
+/*
+ * The old boot sector, and no more than the medium writes at once: with a sector of 4096 bytes the
+ * first of an old FAT could go and the old boot sector stay.
+ */
+static uint32_t wipe_first_bytes(const struct fat_dev *dev, const struct fat_geometry *geometry)
+{
+	uint32_t block_bytes = dev->block_bytes > FAT_BOOT_BYTES ? dev->block_bytes : FAT_BOOT_BYTES;
+
+	return block_bytes < geometry->sector_bytes ? block_bytes : geometry->sector_bytes;
 }
 
 /* A hole would do for zeros, except for the boot sector: it must be gone before anything else is. */
 static enum fat_status wipe(struct fat_dev *dev, const struct fat_geometry *geometry)
 {
 	static const uint8_t nothing[FAT_BOOT_BYTES];
-	uint64_t start_off = geometry->sector_bytes;
+	uint32_t start_off = wipe_first_bytes(dev, geometry);
 	uint64_t data_off = fat_geometry_data_off(geometry);
 	uint64_t signatures_end = min_u64(data_off, SIGNATURE_BYTES);
-	enum fat_status status = write_sector(dev, geometry, 0, nothing);
+	enum fat_status status = write_padded(dev, 0, start_off, nothing);
 
 	if (status == FAT_OK)
 		status = fat_dev_flush(dev);
