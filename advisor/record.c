@@ -242,12 +242,51 @@ static bool read_line(char *line, struct advise_facts *facts, struct advise_meas
 	return read_scalar(line, rest, facts, measured);
 }
 
-/* What the other parts rely on. */
-static bool is_sound(const struct advise_facts *facts, const struct advise_measured *measured)
+/* What the other parts rely on, and never get otherwise from a measurement. */
+#define MOST_BYTES  (1ull << 46)
+#define MOST_BLOCKS (1ull << 24)
+
+static bool is_inside(const struct advise_measured *m)
 {
-	return facts->size_bytes >= ADVISE_SMALLEST_BYTES &&
-	       measured->size_bytes == facts->size_bytes && measured->max_bytes >= 512 &&
-	       measured->block_bytes >= 512 && measured->settle <= ADVISE_SETTLE_BY_READ;
+	for (size_t i = 0; i < m->trace.n; i++) {
+		const struct advise_request *r = &m->trace.requests[i];
+
+		if (r->off > m->size_bytes || r->len_bytes > m->size_bytes - r->off ||
+		    r->ns > 1ull << 40)
+			return false;
+	}
+	for (size_t i = 0; i < m->inside.n_visits; i++)
+		if (m->inside.visit_off[i] >= m->size_bytes)
+			return false;
+	for (size_t i = 0; i < m->block_scan.n; i++)
+		if (m->block_scan.off[i] < m->block_scan.from_off ||
+		    m->block_scan.off[i] > m->block_scan.to_off)
+			return false;
+	return true;
+}
+
+static bool scans_are_sound(const struct advise_measured *m)
+{
+	const struct advise_block_scan *blocks = &m->block_scan;
+	uint64_t period = blocks->period_bytes;
+
+	if (m->page_scan.step_bytes > 1u << 20 || m->page_scan.off > m->size_bytes)
+		return false;
+	if (period && (period < 1u << 16 || m->size_bytes / period > MOST_BLOCKS ||
+		       blocks->phase_off >= period))
+		return false;
+	return blocks->from_off <= blocks->to_off && blocks->to_off <= m->size_bytes &&
+	       m->inside.open_segments <= 64 && m->inside.open_at_least <= 8 &&
+	       m->inside.fat_blocks <= 64;
+}
+
+static bool is_sound(const struct advise_facts *facts, const struct advise_measured *m)
+{
+	return facts->size_bytes >= ADVISE_SMALLEST_BYTES && facts->size_bytes <= MOST_BYTES &&
+	       facts->start_bytes <= MOST_BYTES && m->size_bytes == facts->size_bytes &&
+	       m->max_bytes >= 512 && m->max_bytes <= 1u << 20 && m->block_bytes >= 512 &&
+	       m->block_bytes <= 65536 && m->settle <= ADVISE_SETTLE_BY_READ &&
+	       m->cache_bytes <= MOST_BYTES && scans_are_sound(m) && is_inside(m);
 }
 
 bool advise_record_read(FILE *in, struct advise_facts *facts, struct advise_measured *measured,
