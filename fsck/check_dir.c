@@ -157,15 +157,34 @@ static bool label_is_valid(const uint8_t *name)
 	return !(fat_short_check(copy) & (FAT_SHORT_CONTROL | FAT_SHORT_RESERVED));
 }
 
+/* Not a label but a file or a directory whose attributes are wrong; *attr: what they ought to be. */
+static bool leads_somewhere(struct fsck *fsck, const uint8_t *slot, const struct fat_dirent *dirent,
+			    uint8_t *attr)
+{
+	enum cluster_look look;
+	uint32_t dotdot;
+
+	*attr = dirent->attr & (uint8_t)~FAT_ATTR_VOLUME;
+	if (slot_is_proven(fsck, slot))
+		return true;
+	if (!fat_geometry_has_clus(&fsck->geometry, dirent->start_clus) || dirent->size_bytes ||
+	    fat_bitmap_get(&fsck->reached, dirent->start_clus) ||
+	    cluster_look(fsck, dirent->start_clus, &look, &dotdot) != FAT_OK || look != LOOK_DIR)
+		return false;
+	*attr |= FAT_ATTR_DIRECTORY;
+	return true;
+}
+
 static enum fat_status check_label(struct dir_check *check, uint8_t *slot, uint64_t off)
 {
 	struct fsck *fsck = check->fsck;
 	struct fat_dirent dirent;
+	uint8_t attr;
 
 	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
-	if (dirent.start_clus && slot_is_proven(fsck, slot)) {
-		dir_fault(check, F_LABEL_IS_FILE, off, 0, 0);
-		slot[11] &= (uint8_t)~FAT_ATTR_VOLUME;
+	if (dirent.start_clus && leads_somewhere(fsck, slot, &dirent, &attr)) {
+		dir_fault(check, F_LABEL_IS_FILE, off, attr, 0);
+		slot[11] = attr;
 		return check_entry(check, slot, off);
 	}
 	drop_pending(check);
@@ -271,6 +290,9 @@ static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
 
 static void check_ends(struct dir_check *check)
 {
+	struct dir_node *node = fat_vec_at(&check->fsck->dirs, check->dir);
+
+	node->is_full = !check->ended && node->n_clus > 0;
 	drop_pending(check);
 	if (check->slot > FAT_MAX_DIR_SLOTS)
 		dir_fault(check, F_DIR_LONG, 0, check->slot, 0);

@@ -128,7 +128,8 @@ static uint64_t short_hash(const uint8_t *name)
 
 static bool is_twin(const struct entry *entry, const struct name_item *first)
 {
-	return first->start == entry->dirent.start_clus && first->size == entry->dirent.size_bytes;
+	return first->start == entry->dirent.start_clus &&
+	       (first->start != 0 || first->size == entry->dirent.size_bytes);
 }
 
 static enum fat_status add_name(struct name_set *set, uint64_t hash, const struct entry *entry)
@@ -198,6 +199,7 @@ static void fill_walk(struct fault *fault, const struct walk *walk, uint64_t nee
 	fault->need = (uint32_t)need;
 	fault->last = walk->last;
 	fault->clus = walk->stop;
+	fault->b = walk->end;
 }
 
 static enum fault_id fault_of_end(enum walk_end end)
@@ -231,7 +233,7 @@ static enum fat_status check_file_chain(const struct entry *entry)
 	status = chain_claim(fsck, entry->dirent.start_clus, (uint32_t)need, &walk);
 	if (status != FAT_OK)
 		return status;
-	if (need == 0 && walk.n > 0) {
+	if (need == 0) {
 		fill_walk(entry_fault(entry, F_SIZE_ZERO), &walk, need);
 	} else if (walk.n >= need && (walk.n > need || walk.end != WALK_END)) {
 		struct fault *fault = entry_fault(entry, F_CHAIN_LONG);
@@ -340,6 +342,23 @@ static enum fat_status claim_dir(const struct entry *entry)
 	return walk.n > 0 ? push_dir(entry, walk.n) : FAT_OK;
 }
 
+/* Neither a directory nor a size: whose it is shows when all others have claimed theirs. */
+static enum fat_status put_aside(const struct entry *entry)
+{
+	struct fsck *fsck = entry->check->fsck;
+	struct fault *fault, *place;
+
+	if (fsck->sweep != SWEEP_CHECK)
+		return FAT_OK;
+	fault = entry_fault(entry, F_DIR_IS_FILE);
+	place = fault ? fat_vec_push(&fsck->doubtful) : NULL;
+	if (place) {
+		*place = *fault;
+		fsck->faults.n--; /* moved */
+	}
+	return FAT_OK;
+}
+
 static enum fat_status check_dir_chain(struct entry *entry)
 {
 	struct fsck *fsck = entry->check->fsck;
@@ -365,12 +384,10 @@ static enum fat_status check_dir_chain(struct entry *entry)
 		status = is_really_file(entry, look, &is_file);
 	if (status != FAT_OK || !is_file)
 		return status != FAT_OK ? status : claim_dir(entry);
+	if (!entry->dirent.size_bytes)
+		return put_aside(entry);
 	entry_fault(entry, F_DIR_IS_FILE);
-	/* Without a size it is as long as its chain, which is then right whatever it is. */
-	if (entry->dirent.size_bytes)
-		return check_file_chain(entry);
-	return fsck->sweep == SWEEP_DIRS ? FAT_OK :
-					   chain_claim(fsck, start, 0, &(struct walk){ 0 });
+	return check_file_chain(entry);
 }
 
 /* A file without content that leads to a directory: the bit got lost. */

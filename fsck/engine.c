@@ -148,9 +148,34 @@ static enum fat_status repair_one(struct repair *repair, struct fault *fault)
 	return FAT_OK;
 }
 
+/* Lost directories that are to be saved in this round, before anything that may be in them. */
+static bool has_top_dir(const struct engine *engine)
+{
+	for (size_t i = 0; i < engine->fsck.faults.n; i++) {
+		const struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
+
+		if (fault->id == F_LOST_DIR && !is_left(engine, fault) && !fault->need)
+			return true;
+	}
+	return false;
+}
+
+/* Where the chain is to be cut it is another's as well: that is to be settled first. */
+static bool cuts_another(const struct engine *engine, const struct fault *fault)
+{
+	for (size_t i = 0; i < engine->fsck.claimants.n && fault->id == F_CHAIN_LONG; i++) {
+		const struct claimant *claimant = fat_vec_at(&engine->fsck.claimants, i);
+
+		if (claimant->entry_off == fault->entry_off)
+			return claimant->nth == 0;
+	}
+	return false;
+}
+
 static enum fat_status repair_level(struct engine *engine, struct repair *repair,
 				    enum fault_level level)
 {
+	bool tops = level == LEVEL_SAVE && !engine->options->free_lost && has_top_dir(engine);
 	enum fat_status status = FAT_OK;
 
 	for (size_t i = 0; i < engine->fsck.faults.n && status == FAT_OK; i++) {
@@ -158,7 +183,9 @@ static enum fat_status repair_level(struct engine *engine, struct repair *repair
 		bool fix;
 
 		if (fault_kind(fault->id)->level != level ||
-		    fault_kind(fault->id)->how == HOW_NONE || is_left(engine, fault))
+		    fault_kind(fault->id)->how == HOW_NONE || is_left(engine, fault) ||
+		    (tops && (fault->id != F_LOST_DIR || fault->need)) ||
+		    (level == LEVEL_CUT && cuts_another(engine, fault)))
 			continue;
 		status = decide(engine, fault, &fix);
 		if (status != FAT_OK || !fix)
@@ -226,9 +253,7 @@ static enum fat_status repair_shared(struct engine *engine, struct repair *repai
 	bool any = false;
 	size_t n = 0;
 
-	status = pass_links(&engine->fsck);
-	if (status == FAT_OK)
-		status = relink(engine, repair, acted);
+	status = relink(engine, repair, acted);
 	if (status != FAT_OK || *acted)
 		return status;
 	status = decide_chains(engine, &any);
@@ -241,6 +266,19 @@ static enum fat_status repair_shared(struct engine *engine, struct repair *repai
 	return status;
 }
 
+/* All that is to be cut is another's as well. */
+static bool only_shared_cuts(const struct engine *engine)
+{
+	for (size_t i = 0; i < engine->fsck.faults.n; i++) {
+		const struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
+
+		if (fault_kind(fault->id)->level == LEVEL_CUT && !is_left(engine, fault) &&
+		    !cuts_another(engine, fault))
+			return false;
+	}
+	return true;
+}
+
 static enum fat_status repair_round(struct engine *engine, enum fault_level level)
 {
 	enum fat_status status = FAT_OK;
@@ -248,7 +286,11 @@ static enum fat_status repair_round(struct engine *engine, enum fault_level leve
 	bool acted = false;
 
 	repair_init(&repair, &engine->fsck, engine->txn);
-	if (level == LEVEL_CLONE || level == LEVEL_SHRINK)
+	if (level >= LEVEL_CUT)
+		status = pass_links(&engine->fsck);
+	if (status == FAT_OK && level == LEVEL_CUT && only_shared_cuts(engine))
+		level = LEVEL_CLONE;
+	if (status == FAT_OK && level >= LEVEL_CLONE && !engine->options->free_lost)
 		status = repair_shared(engine, &repair, &acted);
 	if (status == FAT_OK && !acted)
 		status = repair_level(engine, &repair, level);

@@ -24,6 +24,7 @@ enum fat_status fsck_init(struct fsck *fsck, const struct fsck_options *options,
 	fat_vec_init(&fsck->differing, sizeof(struct fat_table_range), MAX_DIFFERING);
 	fat_vec_init(&fsck->dirs, sizeof(struct dir_node), MAX_DIRS);
 	fat_vec_init(&fsck->names, 1, MAX_NAME_BYTES);
+	fat_vec_init(&fsck->doubtful, sizeof(struct fault), MAX_FAULTS);
 	fat_vec_init(&fsck->lost, sizeof(struct lost_chain), MAX_LOST);
 	fat_vec_init(&fsck->claimants, sizeof(struct claimant), MAX_CLAIMANTS);
 	fat_vec_init(&fsck->faults, sizeof(struct fault), MAX_FAULTS);
@@ -45,6 +46,7 @@ void fsck_fini(struct fsck *fsck)
 	fat_vec_fini(&fsck->differing);
 	fat_vec_fini(&fsck->dirs);
 	fat_vec_fini(&fsck->names);
+	fat_vec_fini(&fsck->doubtful);
 	fat_vec_fini(&fsck->lost);
 	fat_vec_fini(&fsck->faults);
 	if (fsck->has_table)

@@ -107,12 +107,14 @@ struct dir_node {
 	uint32_t n_clus;  /* of its chain, that are its own; 0: a fixed root */
 	uint32_t name_at; /* in fsck->names */
 	uint16_t name_bytes;
+	bool is_full; /* in use to its last slot: it may have gone on */
 };
 
 struct lost_chain {
 	uint32_t head, last, n;
 	bool is_cycle, is_dir;
 	bool is_open; /* does not end with an end mark */
+	bool has_parent; /* a directory that an entry in another lost one leads to */
 	uint32_t dotdot; /* of a directory: where its ".." points */
 };
 
@@ -162,6 +164,7 @@ struct fsck {
 	struct fat_dev *dev; /* top of the stack: everything is read through it */
 	uint8_t sector[FAT_BOOT_BYTES]; /* the one that was believed, as read */
 	bool boot_replaced;  /* sector is the backup's */
+	bool label_differs;  /* the boot sector has another label than the root */
 	bool write_backup;   /* the backup is to be made equal */
 	struct fat_boot boot;
 	struct fat_geometry geometry;
@@ -173,6 +176,7 @@ struct fsck {
 	struct fat_bitmap reached; /* clusters that some entry leads to */
 	struct fat_vec dirs;	   /* of struct dir_node */
 	struct fat_vec names;	   /* of char: directory names, not terminated */
+	struct fat_vec doubtful;   /* of struct fault: entries to be judged last */
 	struct fat_vec lost;	   /* of struct lost_chain */
 	struct fat_vec faults;	   /* of struct fault */
 	uint64_t n_faults_dropped; /* for want of room */
@@ -245,6 +249,20 @@ bool slots_are_garbage(const struct fsck *fsck, const uint8_t *slots, size_t n_s
 enum cluster_look { LOOK_DIR, LOOK_PERHAPS, LOOK_NOT_DIR };
 enum fat_status cluster_look(struct fsck *fsck, uint32_t clus, enum cluster_look *look,
 			     uint32_t *dotdot);
+
+/* anchor.c: what the root's entries say about a geometry. */
+struct anchor {
+	uint32_t n_dirs_right, n_dirs_wrong, n_files_right, n_files_wrong;
+};
+
+enum fat_status anchor_find(struct fat_dev *dev, const struct fat_geometry *geometry,
+			    struct anchor *anchor);
+/* The same by folders wherever they are, in the first 8 MiB: dearer, for when that leaves doubt. */
+enum fat_status anchor_search(struct fat_dev *dev, const struct fat_geometry *geometry,
+			      struct anchor *anchor);
+bool anchor_holds(const struct anchor *anchor);
+/* The geometry is wrong, as far as that can be seen. */
+bool anchor_drags(const struct anchor *anchor);
 
 /* The path of a directory, UTF-8, malloc'd; NULL: no memory. */
 char *dir_path(const struct fsck *fsck, uint32_t dir);

@@ -26,6 +26,7 @@ struct candidate {
 	bool usable; /* describes a volume at all */
 	int proof;
 	bool has_fat; /* at least one FAT is where it says */
+	bool doubted; /* what is on the volume speaks against it */
 };
 
 static void boot_fault(struct fsck *fsck, enum fault_id id, const char *text, uint64_t a, uint64_t b)
@@ -93,6 +94,39 @@ static bool has_deviation(const struct candidate *candidate, enum fat_boot_devia
 	return false;
 }
 
+/* Where the FATs ought to be over there is one more, or a FAT that ought to be there is not. */
+static bool fats_miscounted(struct fsck *fsck, const struct candidate *candidate)
+{
+	const struct fat_geometry *geometry = &candidate->geometry;
+	uint8_t first[3], behind[3];
+
+	for (uint32_t i = 1; i < geometry->n_fats; i++)
+		if (prove_fat(fsck, candidate, i) == 0)
+			return true;
+	return fat_dev_read(fsck->dev, fat_geometry_fat_off(geometry, 0), first, sizeof first) ==
+		       FAT_OK &&
+	       fat_dev_read(fsck->dev, fat_geometry_fat_off(geometry, geometry->n_fats), behind,
+			    sizeof behind) == FAT_OK &&
+	       first[0] >= 0xF0 && memcmp(first, behind, sizeof first) == 0;
+}
+
+static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
+{
+	struct anchor anchor;
+
+	if (anchor_find(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
+		return;
+	if (anchor_drags(&anchor) && anchor_search(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
+		return;
+	if (anchor_holds(&anchor)) {
+		candidate->proof += 5;
+		return;
+	}
+	candidate->doubted = anchor.n_dirs_wrong > 0 || fats_miscounted(fsck, candidate);
+	if (candidate->doubted)
+		candidate->proof -= 5;
+}
+
 static void judge(struct fsck *fsck, struct candidate *candidate)
 {
 	int n_fats;
@@ -109,6 +143,7 @@ static void judge(struct fsck *fsck, struct candidate *candidate)
 		candidate->proof += prove_fat(fsck, candidate, (uint32_t)i);
 	candidate->has_fat = candidate->proof > 0;
 	candidate->proof += prove_root(fsck, candidate);
+	weigh_anchor(fsck, candidate);
 	if (has_deviation(candidate, FAT_BOOT_TOTAL_LARGE))
 		candidate->proof -= 2;
 	if (has_deviation(candidate, FAT_BOOT_FAT_SMALL))
@@ -212,6 +247,18 @@ static bool backup_is_better(struct fsck *fsck, const struct candidate *main,
 	if (uses_tail(fsck, &backup->geometry, n_main + FAT_FIRST_CLUS, &used) != FAT_OK)
 		return false;
 	return used || fat_geometry_total_bytes(&backup->geometry) == fsck->dev->size_bytes;
+}
+
+/* Only in how far the volume goes, or in which FAT is in use. */
+static bool differ_in_size(const struct candidate *main, const struct candidate *backup)
+{
+	struct fat_boot alike = backup->boot;
+
+	alike.total16_sec = main->boot.total16_sec;
+	alike.total32_sec = main->boot.total32_sec;
+	alike.ext_flags = main->boot.ext_flags;
+	alike.version = main->boot.version;
+	return same_layout(&main->boot, &alike);
 }
 
 static const char *describe(const struct candidate *main)
@@ -489,15 +536,19 @@ static enum fat_status choose(struct fsck *fsck, struct candidate *main)
 
 	if (!backup)
 		return FAT_ERR_MEMORY;
-	if (find_backup(fsck, main, backup) &&
-	    (!main->usable || (!same_layout(&main->boot, &backup->boot) &&
-			       backup_is_better(fsck, main, backup))))
-		restore_from(fsck, main, backup);
+	if (find_backup(fsck, main, backup) && !same_layout(&main->boot, &backup->boot)) {
+		if (!main->usable || backup_is_better(fsck, main, backup))
+			restore_from(fsck, main, backup);
+		else if (main->proof == backup->proof && !differ_in_size(main, backup))
+			boot_fault(fsck, F_BOOT_UNDECIDED, NULL, 0, 0);
+	}
 	free(backup);
 	if (!main->usable || !main->has_fat) {
 		boot_fault(fsck, F_BOOT_UNUSABLE, describe(main), 0, 0);
 		return FAT_ERR_FORMAT;
 	}
+	if (main->doubted)
+		boot_fault(fsck, F_BOOT_DOUBTED, NULL, 0, 0);
 	return FAT_OK;
 }
 

@@ -13,7 +13,7 @@
 static bool is_shared_fault(const struct fault *fault)
 {
 	return fault->id == F_CHAIN_SHARED || fault->id == F_DIR_START_SHARED ||
-	       (fault->id == F_CHAIN_LONG && fault->clus != 0);
+	       (fault->id == F_CHAIN_LONG && fault->b == WALK_SHARED);
 }
 
 static enum fat_status collect_joins(struct fsck *fsck)

@@ -85,6 +85,64 @@ static enum fat_status scan(struct search *search,
 	return fat_table_scan(&search->fsck->table, &visitor);
 }
 
+/* ---- trees ---- */
+
+static struct lost_chain *find_dir(struct fsck *fsck, uint32_t head)
+{
+	for (size_t low = 0, high = fsck->lost.n; low < high;) {
+		size_t middle = (low + high) / 2;
+		struct lost_chain *lost = fat_vec_at(&fsck->lost, middle);
+
+		if (lost->head == head)
+			return lost->is_dir ? lost : NULL;
+		if (lost->head < head)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* Lost directories that an entry in this one leads to come back with it. */
+static enum fat_status mark_children(struct fsck *fsck, const struct lost_chain *parent)
+{
+	struct fat_dir dir;
+	enum fat_status status = fat_dir_open(&dir, &fsck->table, parent->head);
+
+	dir.limit_clus = parent->n;
+	while (status == FAT_OK) {
+		status = fat_dir_read(&dir);
+		if (status != FAT_OK || dir.len_bytes == 0)
+			break;
+		for (size_t at = 0; at < dir.len_bytes; at += FAT_SLOT_BYTES) {
+			struct fat_dirent dirent;
+			struct lost_chain *child;
+
+			if (fat_slot_classify(dir.buf + at) != FAT_SLOT_DIRECTORY)
+				continue;
+			fat_dirent_decode(dir.buf + at, fsck->geometry.type, &dirent);
+			child = find_dir(fsck, dirent.start_clus);
+			if (child && child != parent)
+				child->has_parent = true;
+		}
+	}
+	fat_dir_close(&dir);
+	return status;
+}
+
+static enum fat_status find_trees(struct fsck *fsck)
+{
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < fsck->lost.n && status == FAT_OK; i++) {
+		const struct lost_chain *lost = fat_vec_at(&fsck->lost, i);
+
+		if (lost->is_dir)
+			status = mark_children(fsck, lost);
+	}
+	return status;
+}
+
 static void report_lost(struct fsck *fsck)
 {
 	for (size_t i = 0; i < fsck->lost.n; i++) {
@@ -99,6 +157,7 @@ static void report_lost(struct fsck *fsck)
 			.is_dir = lost->is_dir,
 			.a = lost->is_open,
 			.b = lost->dotdot,
+			.need = lost->has_parent,
 		};
 
 		fsck_fault(fsck, &fault);
@@ -122,6 +181,8 @@ enum fat_status pass_lost(struct fsck *fsck)
 		status = scan(&search, follow_heads);
 	}
 	fat_bitmap_fini(&search.pointed);
+	if (status == FAT_OK)
+		status = find_trees(fsck);
 	report_lost(fsck);
 	return status;
 }

@@ -47,6 +47,7 @@ static void check_labels(struct fsck *fsck)
 	struct fault fault = { .id = F_LABEL_DIFFERS, .dir = NO_DIR };
 	char text[64];
 
+	fsck->label_differs = false;
 	memcpy(root, fsck->label.name, sizeof root);
 	if (root[0] == 0x05)
 		root[0] = FAT_SLOT_DELETED_MARK;
@@ -55,6 +56,7 @@ static void check_labels(struct fsck *fsck)
 	    memcmp(fsck->boot.label, blank, sizeof root) == 0 ||
 	    memcmp(fsck->boot.label, root, sizeof root) == 0)
 		return;
+	fsck->label_differs = true;
 	fat_short_to_utf8(fsck->boot.label, 0, &fsck->options->page, text, sizeof text);
 	fault.text = strdup(text);
 	fsck_fault(fsck, &fault);

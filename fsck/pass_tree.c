@@ -15,18 +15,41 @@ static int by_start(const void *a, const void *b)
 	return (left->start > right->start) - (left->start < right->start);
 }
 
+/* The root's cluster is marked free or bad: it cannot be read as a chain before that is set right. */
+static enum fat_status root_is_marked(struct fsck *fsck, uint32_t clus, bool *marked)
+{
+	struct fault fault = { .id = F_DIR_START_FREE, .start = clus, .clus = clus, .is_dir = true };
+	enum fat_status status;
+	uint32_t value;
+
+	*marked = false;
+	if (!fat_geometry_has_clus(&fsck->geometry, clus))
+		return FAT_OK;
+	status = fat_table_get(&fsck->table, clus, &value);
+	*marked = status == FAT_OK && (value == 0 || value == fat_entry_bad(FAT_TYPE_32));
+	if (*marked) {
+		fault.path = dir_path(fsck, 0);
+		fsck_fault(fsck, &fault);
+	}
+	return status;
+}
+
 static enum fat_status push_root(struct fsck *fsck)
 {
 	struct dir_node *root = fat_vec_push(&fsck->dirs);
 	uint32_t clus = fsck->geometry.root_clus;
 	enum fat_status status;
 	struct walk walk;
+	bool marked;
 
 	if (!root)
 		return FAT_ERR_MEMORY;
 	if (fsck->geometry.type != FAT_TYPE_32)
 		return FAT_OK;
 	root->start = clus;
+	status = root_is_marked(fsck, clus, &marked);
+	if (status != FAT_OK || marked)
+		return status;
 	status = chain_claim_dir(fsck, clus, &walk);
 	if (status != FAT_OK)
 		return status;
@@ -66,6 +89,25 @@ static void announce(struct fsck *fsck, size_t from, size_t end)
 	}
 }
 
+/* Entries marked as directories that lead to none: to somebody else's clusters, or to a file. */
+static enum fat_status judge_doubtful(struct fsck *fsck)
+{
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < fsck->doubtful.n; i++) {
+		struct fault *fault = fat_vec_at(&fsck->doubtful, i);
+		struct walk walk;
+
+		if (fat_bitmap_get(&fsck->reached, fault->start))
+			fault->id = F_DIR_START_SHARED;
+		else if (status == FAT_OK)
+			status = chain_claim(fsck, fault->start, 0, &walk);
+		fsck_fault(fsck, fault);
+	}
+	fsck->doubtful.n = 0;
+	return status;
+}
+
 /* All directories from the root on; the list of directories and the claims must be empty. */
 static enum fat_status walk_tree(struct fsck *fsck)
 {
@@ -90,7 +132,7 @@ static enum fat_status walk_tree(struct fsck *fsck)
 		}
 		level = end;
 	}
-	return status;
+	return status == FAT_OK ? judge_doubtful(fsck) : status;
 }
 
 static bool something_is_shared(const struct fsck *fsck)

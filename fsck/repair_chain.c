@@ -5,6 +5,8 @@
  * What is cut off becomes lost, and is found and saved in a later round. A size is given up last, when
  * no lost chain fits what is missing.
  */
+#include <stdlib.h>
+
 #include "repair.h"
 
 /* The size that fits n clusters; never more than the entry said. */
@@ -77,6 +79,22 @@ static enum fat_status end_at_free(struct repair *repair, const struct fault *fa
 	return keep ? keep_free_cluster(repair, fault) : end_here(repair, fault);
 }
 
+/* A bad mark on the very last cluster that the size needs, which can be read: it is the end mark. */
+static enum fat_status end_at_bad(struct repair *repair, const struct fault *fault)
+{
+	const struct fat_geometry *geometry = &repair->fsck->geometry;
+	uint8_t *content;
+	bool good;
+
+	if (fault->is_dir || fault->n + 1 != fault->need)
+		return end_here(repair, fault);
+	content = malloc(geometry->cluster_bytes);
+	good = content && fat_dev_read(repair->txn, fat_geometry_cluster_off(geometry, fault->clus),
+				       content, geometry->cluster_bytes) == FAT_OK;
+	free(content);
+	return good ? repair_set_end(repair, FAT_STAGE_DETACH, fault->clus) : end_here(repair, fault);
+}
+
 enum fat_status repair_chain(struct repair *repair, struct fault *fault)
 {
 	switch ((int)fault->id) {
@@ -92,6 +110,8 @@ enum fat_status repair_chain(struct repair *repair, struct fault *fault)
 		return repair_delete_entry(repair, fault);
 	case F_CHAIN_FREE:
 		return end_at_free(repair, fault);
+	case F_CHAIN_BAD:
+		return end_at_bad(repair, fault);
 	default: /* CHAIN_SHORT, _BAD, _RANGE, _LOOP, _SHARED */
 		return end_here(repair, fault);
 	}

@@ -74,9 +74,10 @@ static enum fat_status remove_end_marks(struct repair *repair, const struct faul
 	return status;
 }
 
-/* fault->a: the end mark, fault->b: the first slot behind it. */
+/* fault->a: the end mark; every slot behind it becomes one that was never used. */
 static enum fat_status delete_remains(struct repair *repair, const struct fault *fault)
 {
+	static const uint8_t unused = 0;
 	const struct dir_node *node = fat_vec_at(&repair->fsck->dirs, fault->dir);
 	struct fat_dir dir;
 	enum fat_status status = fat_dir_open(&dir, &repair->fsck->table, node->start);
@@ -89,8 +90,9 @@ static enum fat_status delete_remains(struct repair *repair, const struct fault 
 			break;
 		for (size_t at = 0; at < dir.len_bytes && status == FAT_OK; at += FAT_SLOT_BYTES) {
 			behind = behind || dir.off + at == fault->a;
-			if (behind && dir.buf[at] != 0 && dir.buf[at] != FAT_SLOT_DELETED_MARK)
-				status = repair_delete_slot(repair, FAT_STAGE_DETACH, dir.off + at);
+			if (behind && dir.buf[at] != 0)
+				status = repair_write(repair, FAT_STAGE_DETACH, dir.off + at,
+						      &unused, 1);
 		}
 	}
 	fat_dir_close(&dir);

@@ -103,6 +103,16 @@ static enum fat_status write_if_different(struct repair *repair, enum fat_stage 
 	return repair_write(repair, stage, off, wanted, FAT_BOOT_BYTES);
 }
 
+/* The root's label is what drivers show; a boot sector without one stays so. */
+static void copy_label(struct fsck *fsck)
+{
+	if (!fsck->label_differs)
+		return;
+	memcpy(fsck->boot.label, fsck->label.name, sizeof fsck->boot.label);
+	if (fsck->boot.label[0] == 0x05)
+		fsck->boot.label[0] = FAT_SLOT_DELETED_MARK;
+}
+
 static enum fat_status write_boots(struct repair *repair)
 {
 	struct fsck *fsck = repair->fsck;
@@ -111,6 +121,7 @@ static enum fat_status write_boots(struct repair *repair)
 	enum fat_status status;
 	bool changed;
 
+	copy_label(fsck);
 	memcpy(sector, fsck->sector, sizeof sector);
 	fat_boot_encode(&fsck->boot, sector);
 	changed = memcmp(sector, fsck->sector, sizeof sector) != 0;

@@ -25,9 +25,9 @@ static void fix_time(struct fat_dirent *d)
 static void replace_label_chars(struct fat_dirent *d)
 {
 	for (size_t i = 0; i < sizeof d->name; i++) {
-		uint8_t one[FAT_SHORT_BYTES] = "AAAAAAAAAAA";
+		uint8_t one[] = "AAAAAAAAAAA";
 
-		one[i] = d->name[i];
+		one[i > 0] = d->name[i];
 		if (fat_short_check(one) & (FAT_SHORT_CONTROL | FAT_SHORT_RESERVED))
 			d->name[i] = '_';
 	}
@@ -81,10 +81,13 @@ static enum fat_status change(struct repair *repair, const struct fault *fault, 
 		d->attr &= (uint8_t)~FAT_ATTR_DIRECTORY;
 		break;
 	case F_LABEL_CHARS:
-		replace_label_chars(d);
+		if (memcmp(d->name, "           ", sizeof d->name) == 0)
+			d->name[0] = FAT_SLOT_DELETED_MARK;
+		else
+			replace_label_chars(d);
 		break;
 	case F_LABEL_IS_FILE:
-		d->attr &= (uint8_t)~FAT_ATTR_VOLUME;
+		d->attr = (uint8_t)fault->a;
 		break;
 	default:
 		break;

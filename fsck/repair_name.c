@@ -185,7 +185,7 @@ static void make_valid(uint8_t *name)
 	if (name[0] == ' ')
 		name[0] = '_';
 	for (size_t i = 0; i < FAT_SHORT_BYTES; i++) {
-		uint8_t one[FAT_SHORT_BYTES] = "AAAAAAAAAAA";
+		uint8_t one[] = "AAAAAAAAAAA";
 
 		if (i == 0 && name[0] == 0x05)
 			continue;

@@ -93,6 +93,11 @@ static void gap_of_fault(struct relink *relink, const struct fault *fault)
 	case F_DIR_START_RANGE:
 	case F_DIR_START_SHARED:
 		break;
+	case F_DIR_IS_FILE:
+		if (fault->size)
+			return;
+		gap.prev = 0;
+		break;
 	default:
 		return;
 	}
@@ -105,6 +110,16 @@ static void gap_of_fault(struct relink *relink, const struct fault *fault)
 		gap.through = fault->clus;
 		push_gap(relink, &gap);
 	}
+}
+
+/* Its chain is just as long as its size needs, shared or not: it misses nothing. */
+static bool fits(struct relink *relink, const struct claimant *claimant)
+{
+	struct walk walk;
+
+	return chain_peek(relink->repair->fsck, claimant->start, claimant->need + 1, &walk) ==
+		       FAT_OK &&
+	       walk.end == WALK_END && walk.n == claimant->need;
 }
 
 static void collect_gaps(struct relink *relink)
@@ -133,7 +148,7 @@ static void collect_gaps(struct relink *relink)
 			.entry_off = claimant->entry_off,
 		};
 
-		if (!claimant->is_dir && claimant->k < claimant->need)
+		if (!claimant->is_dir && claimant->k < claimant->need && !fits(relink, claimant))
 			push_gap(relink, &gap);
 	}
 }
@@ -165,7 +180,7 @@ static enum fat_status link_gap(struct relink *relink, struct gap *gap, struct l
 	for (size_t i = 0; i < relink->gaps.n; i++) {
 		struct gap *other = fat_vec_at(&relink->gaps, i);
 
-		other->done = other->done || other->entry_off == gap->entry_off;
+		other->done = other->done || (gap->entry_off && other->entry_off == gap->entry_off);
 	}
 	return FAT_OK;
 }
@@ -214,7 +229,8 @@ static bool are_neighbours(const struct gap *gap, const struct lost_chain *lost)
 
 static bool gap_fits(struct relink *relink, const struct gap *gap, const struct lost_chain *lost)
 {
-	return !gap->done && !gap->is_dir && lost->n == gap->missing && !lost->is_dir &&
+	return !gap->done && !gap->is_dir && lost->n > 0 && lost->n == gap->missing && !lost->is_dir &&
+	       !lost->is_open &&
 	       (!gap->through || readable(relink, gap->through));
 }
 
@@ -308,7 +324,8 @@ static bool looks_like_slots(struct relink *relink, uint32_t clus)
 
 		if (!slot_is_plausible(fsck, slot))
 			return false;
-		n_used += slot[0] != 0;
+		n_used += fat_slot_classify(slot) == FAT_SLOT_FILE ||
+			  fat_slot_classify(slot) == FAT_SLOT_DIRECTORY;
 	}
 	return n_used > 0;
 }
@@ -352,6 +369,80 @@ static enum fat_status match_dirs(struct relink *relink)
 	return status;
 }
 
+/* ---- directories that went on ---- */
+
+static enum fat_status last_of_dir(struct relink *relink, const struct dir_node *node, uint32_t *last)
+{
+	struct walk walk;
+	enum fat_status status = chain_peek(relink->repair->fsck, node->start, node->n_clus, &walk);
+
+	*last = walk.last;
+	return status;
+}
+
+/* The one directory, full to its last slot, that a chain of slots goes on; NO_DIR: none, or several. */
+static enum fat_status find_full_dir(struct relink *relink, uint32_t head, uint32_t *dir, uint32_t *last)
+{
+	struct fsck *fsck = relink->repair->fsck;
+	enum fat_status status = FAT_OK;
+	size_t n = 0;
+
+	*dir = NO_DIR;
+	for (uint32_t i = 0; i < fsck->dirs.n && status == FAT_OK; i++) {
+		const struct dir_node *node = fat_vec_at(&fsck->dirs, i);
+		uint32_t end;
+
+		if (!node->is_full)
+			continue;
+		status = last_of_dir(relink, node, &end);
+		if (end + 1 == head || n == 0) {
+			*dir = i;
+			*last = end;
+		}
+		if (end + 1 == head)
+			return status;
+		n++;
+	}
+	if (n != 1)
+		*dir = NO_DIR;
+	return status;
+}
+
+static enum fat_status match_full_dirs(struct relink *relink)
+{
+	struct fsck *fsck = relink->repair->fsck;
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < fsck->lost.n && status == FAT_OK; i++) {
+		struct lost_chain *lost = fat_vec_at(&fsck->lost, i);
+		struct gap gap = { .is_dir = true };
+		uint32_t dir, last;
+
+		if (lost->n == 0 || lost->is_dir || lost->is_open ||
+		    !looks_like_slots(relink, lost->head))
+			continue;
+		status = find_full_dir(relink, lost->head, &dir, &last);
+		if (status != FAT_OK || dir == NO_DIR)
+			continue;
+		gap.prev = last;
+		gap.cured = (struct fault){ .id = F_LOST_CHAIN, .dir = dir, .clus = lost->head,
+					    .start = lost->head, .n = lost->n, .last = lost->last };
+		gap.cured.path = dir_path(fsck, dir);
+		status = link_gap(relink, &gap, lost);
+		free(gap.cured.path);
+		((struct dir_node *)fat_vec_at(&fsck->dirs, dir))->is_full = false;
+	}
+	return status;
+}
+
+static bool has_full_dir(const struct fsck *fsck)
+{
+	for (size_t i = 0; i < fsck->dirs.n; i++)
+		if (((const struct dir_node *)fat_vec_at(&fsck->dirs, i))->is_full)
+			return true;
+	return false;
+}
+
 enum fat_status repair_find_links(struct repair *repair, struct fat_vec *links)
 {
 	struct fsck *fsck = repair->fsck;
@@ -372,7 +463,10 @@ enum fat_status repair_find_links(struct repair *repair, struct fat_vec *links)
 			*ref = (struct lost_ref){ lost->n, lost };
 	}
 	status = match_dirs(&relink);
-	if (status == FAT_OK)
+	if (status == FAT_OK && has_full_dir(fsck))
+		status = match_full_dirs(&relink);
+	/* With a directory comes its content: what is lost now may be none then. */
+	if (status == FAT_OK && links->n == 0)
 		status = match_files(&relink);
 	fat_vec_fini(&relink.gaps);
 	fat_vec_fini(&relink.lost);

@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-#define MAX_GROUPS 24u
-#define NEAR_ENTRIES 64u
+#define MAX_GROUPS   32u
+#define NEAR_ENTRIES 2u
 
 struct trial {
 	struct fsck *fsck;

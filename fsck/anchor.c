@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * anchor: does a geometry hold on to what is on the volume?
+ *
+ * A wrong sector, cluster, FAT or root size puts every cluster in a wrong place. Then the folders that
+ * the root names are not where it says (the first cluster of a folder names itself in "."), and no
+ * chain is as long as its file. Looks at the root's first entries only.
+ */
+#include "fsck.h"
+
+#include <stdlib.h>
+
+#define MAX_ENTRIES  64u
+#define SEARCH_BYTES (8u << 20)
+#define PIECE_BYTES  65536u
+
+static void try_dir(struct fsck *view, const struct fat_dirent *dirent, struct anchor *anchor)
+{
+	enum cluster_look look;
+	uint32_t dotdot;
+
+	if (cluster_look(view, dirent->start_clus, &look, &dotdot) != FAT_OK)
+		return;
+	if (look == LOOK_DIR)
+		anchor->n_dirs_right++;
+	else
+		anchor->n_dirs_wrong++;
+}
+
+/* Right if the chain fits by any copy of the FAT; short files fit whatever a cluster's size is. */
+static void try_file(struct fsck *view, const struct fat_dirent *dirent, struct anchor *anchor)
+{
+	uint64_t need = fat_geometry_clus_for(&view->geometry, dirent->size_bytes);
+	struct walk walk;
+
+	for (uint32_t i = 0; i < view->geometry.n_fats && need <= view->geometry.n_clus; i++) {
+		fat_table_set_source(&view->table, i, NULL, 0);
+		if (chain_peek(view, dirent->start_clus, (uint32_t)need + 1, &walk) == FAT_OK &&
+		    walk.n == need && walk.end == WALK_END) {
+			anchor->n_files_right++;
+			return;
+		}
+	}
+	anchor->n_files_wrong++;
+}
+
+static void try_slot(struct fsck *view, const uint8_t *slot, struct anchor *anchor)
+{
+	enum fat_slot_kind kind = fat_slot_classify(slot);
+	struct fat_dirent dirent;
+
+	fat_dirent_decode(slot, view->geometry.type, &dirent);
+	if ((kind != FAT_SLOT_FILE && kind != FAT_SLOT_DIRECTORY) ||
+	    !slot_is_plausible(view, slot) || dirent.start_clus == 0)
+		return;
+	if (kind == FAT_SLOT_DIRECTORY)
+		try_dir(view, &dirent, anchor);
+	else if (dirent.size_bytes > view->geometry.cluster_bytes)
+		try_file(view, &dirent, anchor);
+}
+
+static void try_root(struct fsck *view, struct anchor *anchor)
+{
+	const struct fat_geometry *geometry = &view->geometry;
+	uint8_t slots[MAX_ENTRIES * FAT_SLOT_BYTES];
+	uint64_t off = fat_geometry_root_off(geometry), n = sizeof slots;
+
+	if (geometry->type == FAT_TYPE_32) {
+		off = fat_geometry_cluster_off(geometry, geometry->root_clus);
+		n = n < geometry->cluster_bytes ? n : geometry->cluster_bytes;
+	} else if (n > fat_geometry_root_bytes(geometry)) {
+		n = fat_geometry_root_bytes(geometry);
+	}
+	if (fat_dev_read(view->dev, off, slots, (size_t)n) != FAT_OK)
+		return;
+	for (uint64_t at = 0; at < n && slots[at] != 0; at += FAT_SLOT_BYTES)
+		try_slot(view, slots + at, anchor);
+}
+
+enum fat_status anchor_find(struct fat_dev *dev, const struct fat_geometry *geometry,
+			    struct anchor *anchor)
+{
+	struct fsck view = { .dev = dev, .geometry = *geometry };
+	enum fat_status status;
+
+	*anchor = (struct anchor){ 0 };
+	if (geometry->type == FAT_TYPE_32 && !fat_geometry_has_clus(geometry, geometry->root_clus))
+		return FAT_OK;
+	status = fat_table_init(&view.table, dev, &view.geometry, 1u << 18);
+	if (status != FAT_OK)
+		return status;
+	try_root(&view, anchor);
+	fat_table_fini(&view.table);
+	return FAT_OK;
+}
+
+/* ---- folders by themselves ---- */
+
+/* A sector that begins like a folder says which cluster it is: that fixes where cluster 2 is. */
+static void try_sector(const struct fsck *view, const uint8_t *slots, uint64_t off,
+		       struct anchor *anchor)
+{
+	struct fat_dirent dirent;
+
+	if (fat_slot_classify(slots) != FAT_SLOT_DOT ||
+	    fat_slot_classify(slots + FAT_SLOT_BYTES) != FAT_SLOT_DOTDOT)
+		return;
+	fat_dirent_decode(slots, view->geometry.type, &dirent);
+	if (!fat_geometry_has_clus(&view->geometry, dirent.start_clus))
+		return;
+	if (fat_geometry_cluster_off(&view->geometry, dirent.start_clus) == off)
+		anchor->n_dirs_right++;
+	else
+		anchor->n_dirs_wrong++;
+}
+
+enum fat_status anchor_search(struct fat_dev *dev, const struct fat_geometry *geometry,
+			      struct anchor *anchor)
+{
+	struct fsck view = { .dev = dev, .geometry = *geometry };
+	uint64_t off = (uint64_t)geometry->reserved_sec * geometry->sector_bytes;
+	uint64_t end = dev->size_bytes - off > SEARCH_BYTES ? off + SEARCH_BYTES : dev->size_bytes;
+	uint8_t *piece = malloc(PIECE_BYTES);
+	enum fat_status status = piece ? FAT_OK : FAT_ERR_MEMORY;
+
+	*anchor = (struct anchor){ 0 };
+	for (; off + 512 <= end && status == FAT_OK; off += PIECE_BYTES) {
+		size_t n = end - off < PIECE_BYTES ? (size_t)(end - off) : PIECE_BYTES;
+
+		status = fat_dev_read(dev, off, piece, n);
+		for (size_t at = 0; at + 512 <= n && status == FAT_OK; at += 512)
+			try_sector(&view, piece + at, off + at, anchor);
+	}
+	free(piece);
+	return status;
+}
+
+bool anchor_holds(const struct anchor *anchor)
+{
+	return anchor->n_dirs_right > 0 && anchor->n_dirs_right >= anchor->n_dirs_wrong;
+}
+
+bool anchor_drags(const struct anchor *anchor)
+{
+	return !anchor_holds(anchor) &&
+	       (anchor->n_dirs_wrong > 0 || anchor->n_files_wrong > anchor->n_files_right);
+}
