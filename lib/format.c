@@ -64,6 +64,21 @@ static struct fat_boot boot_fields(const struct fat_layout *layout,
 	return boot;
 }
 
+/* GEMDOS has a 24-bit serial number behind six letters, and nothing that a BIOS would look for. */
+static void make_atari(struct fat_boot *boot, uint32_t volume_id)
+{
+	memcpy(boot->jump, (const uint8_t[3]){ 0x60, 0x1C, 'm' }, 3);
+	memcpy(boot->oem, "kdosf", 5);
+	boot->oem[5] = (uint8_t)volume_id;
+	boot->oem[6] = (uint8_t)(volume_id >> 8);
+	boot->oem[7] = (uint8_t)(volume_id >> 16);
+	boot->ext_sig = 0;
+	boot->volume_id = 0;
+	memset(boot->label, 0, sizeof boot->label);
+	memset(boot->fs_type, 0, sizeof boot->fs_type);
+	boot->signature = 0;
+}
+
 /* Cylinder, head and sector of an address, packed as partition tables have it; out of range: FE FF FF. */
 static void put_chs(const struct fat_layout *layout, uint32_t lba, uint8_t chs[3])
 {
@@ -111,6 +126,11 @@ void fat_format_boot(const struct fat_layout *layout, const struct fat_format_op
 	struct fat_boot boot = boot_fields(layout, options);
 
 	memset(sector, 0, FAT_BOOT_BYTES);
+	if (layout->is_atari) {
+		make_atari(&boot, options->volume_id);
+		fat_boot_encode(&boot, sector);
+		return;
+	}
 	fat_boot_code_put(layout->geometry.type, options->message, options->message_bytes, sector);
 	if (options->has_table)
 		put_table(layout, options->disk_id, sector);
@@ -136,6 +156,8 @@ static enum fat_status gather_runs(const struct fat_layout *layout,
 {
 	const struct fat_geometry *geometry = &layout->geometry;
 	uint32_t root_clus = geometry->root_clus;
+	uint32_t root_end = layout->is_atari ? fat_entry_mask(FAT_TYPE_32) :
+					       fat_entry_end_min(FAT_TYPE_32);
 	struct fat_run *all = malloc((options->n_runs + 1) * sizeof *all);
 	uint64_t end = FAT_FIRST_CLUS;
 	size_t n = 0;
@@ -149,8 +171,7 @@ static enum fat_status gather_runs(const struct fat_layout *layout,
 		uint64_t next_first = run ? run->first_clus : UINT64_MAX;
 
 		if (root_clus >= end && root_clus < next_first) {
-			all[n++] = (struct fat_run){ root_clus, 1, fat_entry_end_min(FAT_TYPE_32),
-						     false };
+			all[n++] = (struct fat_run){ root_clus, 1, root_end, false };
 			*n_used += 1;
 			end = root_clus + 1ull;
 		}

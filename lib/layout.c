@@ -20,6 +20,8 @@
 #define USUAL_BACKUP_SEC    6u
 #define FSINFO_SEC	    1u
 #define MIN_ROOM_KIB	    32u
+#define ATARI_MAX_SEC	    65531u
+#define ATARI_MAX_SECTOR_BYTES 16384u
 
 /* A plan in the making. */
 struct draft {
@@ -78,7 +80,9 @@ static void plan_sectors(struct draft *draft)
 
 	draft->geometry->sector_bytes = sector_bytes;
 	because(draft, FAT_LAYOUT_SECTOR_BYTES,
-		ask->sector_bytes ? FAT_LAYOUT_BY_GIVEN : FAT_LAYOUT_BY_USUAL);
+		!ask->sector_bytes  ? FAT_LAYOUT_BY_USUAL :
+		ask->is_sector_own  ? FAT_LAYOUT_BY_OWN :
+				      FAT_LAYOUT_BY_GIVEN);
 	because(draft, FAT_LAYOUT_TOTAL_SEC, FAT_LAYOUT_BY_ALL_SPACE);
 	if (total > UINT32_MAX) {
 		total = UINT32_MAX;
@@ -108,7 +112,9 @@ static void plan_medium(struct draft *draft)
 	because(draft, FAT_LAYOUT_DRIVE, ask->has_drive ? FAT_LAYOUT_BY_GIVEN : by);
 	draft->layout->hidden_sec = ask->hidden_sec;
 	because(draft, FAT_LAYOUT_HIDDEN_SEC,
-		ask->hidden_sec ? FAT_LAYOUT_BY_GIVEN : FAT_LAYOUT_BY_USUAL);
+		!ask->hidden_sec   ? FAT_LAYOUT_BY_USUAL :
+		ask->is_hidden_own ? FAT_LAYOUT_BY_OWN :
+				     FAT_LAYOUT_BY_GIVEN);
 	draft->geometry->n_fats = ask->n_fats ? ask->n_fats : 2;
 	because(draft, FAT_LAYOUT_N_FATS, ask->n_fats ? FAT_LAYOUT_BY_GIVEN : FAT_LAYOUT_BY_USUAL);
 }
@@ -124,7 +130,7 @@ static void plan_tracks(struct draft *draft)
 	if (ask->heads) {
 		layout->heads = ask->heads;
 		layout->track_sec = ask->track_sec;
-		by = FAT_LAYOUT_BY_GIVEN;
+		by = ask->is_geometry_exact ? FAT_LAYOUT_BY_GIVEN : FAT_LAYOUT_BY_OWN;
 	} else if (draft->floppy) {
 		layout->heads = draft->floppy->heads;
 		layout->track_sec = draft->floppy->track_sec;
@@ -157,8 +163,9 @@ static struct fat_layout_frame frame_for(const struct draft *draft, enum fat_typ
 		.root_entries = ask->root_entries ? ask->root_entries : usual_root,
 		.reserved_sec = ask->reserved_sec ? ask->reserved_sec : usual_reserved,
 		.is_reserved_exact = ask->reserved_sec != 0,
+		.may_be_small_16 = ask->atari,
 		.may_be_small_32 = ask->type == 32,
-		.align = ask->align,
+		.align = ask->atari ? FAT_ALIGN_NONE : ask->align,
 		.align_bytes = ask->align_bytes,
 		.align_phase_bytes = ask->align_phase_bytes,
 		.padding = ask->padding,
@@ -289,11 +296,36 @@ static void try_smaller_clusters(struct draft *draft)
 			     FAT_LAYOUT_BY_FIRMWARE);
 }
 
+/* GEMDOS takes these for floppy disks, and those for FAT12; FAT16 is all else. */
+static bool is_atari_12(uint32_t total_sec)
+{
+	return total_sec == 1440 || total_sec == 2400 || total_sec == 2880 || total_sec == 5760;
+}
+
+/* Two sectors a cluster; plan_atari() looks for the sector size. */
+static bool choose_atari(struct draft *draft)
+{
+	const struct fat_layout_request *ask = draft->ask;
+	uint32_t type = is_atari_12(draft->geometry->total_sec) ? 12 : 16;
+	struct fat_layout_fit found;
+
+	if (ask->type)
+		type = ask->type;
+	if (!fit(draft, (enum fat_type)type, ask->cluster_sec ? ask->cluster_sec : 2, &found))
+		return false;
+	take(draft, (enum fat_type)type, &found,
+	     ask->type ? FAT_LAYOUT_BY_GIVEN : FAT_LAYOUT_BY_ATARI,
+	     ask->cluster_sec ? FAT_LAYOUT_BY_GIVEN : FAT_LAYOUT_BY_ATARI);
+	return true;
+}
+
 static bool choose(struct draft *draft)
 {
 	const struct fat_layout_request *ask = draft->ask;
 	struct fat_layout_fit found;
 
+	if (ask->atari)
+		return choose_atari(draft);
 	if (ask->type && ask->cluster_sec) {
 		if (!fit(draft, (enum fat_type)ask->type, ask->cluster_sec, &found))
 			return false;
@@ -433,30 +465,42 @@ static void note_small_32(struct draft *draft)
 
 static enum fat_status plan_clusters(struct draft *draft)
 {
+	enum fat_status status = FAT_OK;
+
 	if (!choose(draft)) {
 		if (draft->is_far) {
 			draft->layout->better_start_off = draft->ask->start_off + draft->far_bytes;
 			return refuse(draft, FAT_LAYOUT_ALIGN_FAR);
 		}
-		if (draft->ask->type == 32 && draft->ask->reserved_sec >= draft->geometry->total_sec)
-			return refuse(draft, FAT_LAYOUT_TOO_FEW); /* as dosfstools says it */
 		return refuse(draft, draft->ask->cluster_sec ? FAT_LAYOUT_NO_FIT_CLUSTER :
 							       FAT_LAYOUT_NO_FIT);
 	}
 	fill_geometry(draft);
 	explain_areas(draft);
-	if (is_too_small(draft))
-		return refuse(draft, FAT_LAYOUT_TOO_FEW);
 	because(draft, FAT_LAYOUT_FSINFO_SEC, FAT_LAYOUT_BY_NONE);
 	because(draft, FAT_LAYOUT_BACKUP_SEC, FAT_LAYOUT_BY_NONE);
-	if (draft->geometry->type != FAT_TYPE_32)
-		return FAT_OK;
-	if (draft->geometry->n_clus < FAT_LAYOUT_MIN_CLUS_32)
+	if (draft->geometry->type == FAT_TYPE_32)
+		status = plan_reserved_32(draft);
+	if (status == FAT_OK && is_too_small(draft))
+		return refuse(draft, FAT_LAYOUT_TOO_FEW);
+	if (status == FAT_OK && draft->geometry->type == FAT_TYPE_32 &&
+	    draft->geometry->n_clus < FAT_LAYOUT_MIN_CLUS_32 && !draft->ask->atari)
 		note_small_32(draft);
-	return plan_reserved_32(draft);
+	return status;
 }
 
-enum fat_status fat_layout_plan(const struct fat_layout_request *request, struct fat_layout *layout)
+/* What GEMDOS has 16 bits for. */
+static enum fat_status check_atari(struct draft *draft)
+{
+	if (draft->geometry->total_sec > ATARI_MAX_SEC)
+		return refuse(draft, FAT_LAYOUT_ATARI_SECTORS);
+	if (draft->geometry->type != FAT_TYPE_32 && draft->layout->hidden_sec > UINT16_MAX)
+		return refuse(draft, FAT_LAYOUT_ATARI_HIDDEN);
+	return FAT_OK;
+}
+
+/* With the sector size fixed. */
+static enum fat_status plan(const struct fat_layout_request *request, struct fat_layout *layout)
 {
 	struct draft draft = {
 		.ask = request,
@@ -464,16 +508,54 @@ enum fat_status fat_layout_plan(const struct fat_layout_request *request, struct
 		.geometry = &layout->geometry,
 		.target_bytes = request->target_bytes ? request->target_bytes : request->size_bytes,
 	};
+	enum fat_status status;
 
-	*layout = (struct fat_layout){ .start_off = request->start_off };
+	*layout = (struct fat_layout){ .start_off = request->start_off,
+				       .is_atari = request->atari };
 	if (!is_sane(request))
 		return refuse(&draft, FAT_LAYOUT_BAD_REQUEST);
 	if (!request->fixed_disk)
 		draft.floppy = fat_layout_floppy_find(draft.target_bytes);
 	plan_sectors(&draft);
-	if (draft.geometry->total_sec == 0)
-		return refuse(&draft, FAT_LAYOUT_TOO_FEW);
 	plan_medium(&draft);
 	plan_tracks(&draft);
-	return plan_clusters(&draft);
+	status = plan_clusters(&draft);
+	return status == FAT_OK && request->atari ? check_atari(&draft) : status;
+}
+
+/* GEMDOS counts sectors in 16 bits: they are doubled until that is enough. */
+static enum fat_status plan_atari(const struct fat_layout_request *request,
+				  struct fat_layout *layout)
+{
+	struct fat_layout_request trial = *request;
+	bool is_fixed = request->sector_bytes && !request->is_sector_own;
+
+	if (trial.sector_bytes == 0)
+		trial.sector_bytes = FAT_MIN_SECTOR_BYTES;
+	if (trial.whole_tracks && trial.track_sec && !is_fixed) /* those of the first sector size */
+		trial.size_bytes -= trial.size_bytes % ((uint64_t)trial.track_sec * trial.sector_bytes);
+	while (plan(&trial, layout) != FAT_OK) {
+		bool no_fit = layout->problem == FAT_LAYOUT_NO_FIT ||
+			      layout->problem == FAT_LAYOUT_NO_FIT_CLUSTER;
+
+		if (is_fixed && no_fit)
+			layout->problem = FAT_LAYOUT_ATARI_ENTRIES;
+		if (is_fixed || !(no_fit || layout->problem == FAT_LAYOUT_ATARI_SECTORS))
+			return FAT_ERR_ARGUMENT;
+		trial.whole_tracks = false;
+		trial.sector_bytes *= 2;
+		trial.is_sector_own = false;
+		if (trial.sector_bytes > ATARI_MAX_SECTOR_BYTES) {
+			layout->problem = FAT_LAYOUT_ATARI_LARGE;
+			return FAT_ERR_ARGUMENT;
+		}
+	}
+	if (!is_fixed)
+		layout->why[FAT_LAYOUT_SECTOR_BYTES] = FAT_LAYOUT_BY_ATARI;
+	return FAT_OK;
+}
+
+enum fat_status fat_layout_plan(const struct fat_layout_request *request, struct fat_layout *layout)
+{
+	return request->atari ? plan_atari(request, layout) : plan(request, layout);
 }

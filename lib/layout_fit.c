@@ -142,7 +142,8 @@ static bool is_in_limits(const struct fat_layout_frame *frame, enum fat_type typ
 	case FAT_TYPE_12:
 		return n_clus >= 1 && n_clus <= FAT_MAX_CLUS_12;
 	case FAT_TYPE_16:
-		return n_clus >= FAT_LAYOUT_MIN_CLUS_16 && n_clus <= FAT_MAX_CLUS_16;
+		return n_clus >= (frame->may_be_small_16 ? 1 : FAT_LAYOUT_MIN_CLUS_16) &&
+		       n_clus <= FAT_MAX_CLUS_16;
 	case FAT_TYPE_32:
 		break;
 	}

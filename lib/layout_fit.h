@@ -22,6 +22,7 @@ struct fat_layout_frame {
 	uint32_t root_entries;	 /* wanted on FAT12/16 */
 	uint32_t reserved_sec;	 /* wanted on this type */
 	bool is_reserved_exact;
+	bool may_be_small_16;	 /* FAT16 below 4087 clusters will do */
 	bool may_be_small_32;	 /* FAT32 below 65525 clusters will do */
 	enum fat_layout_align align;
 	uint64_t align_bytes, align_phase_bytes;

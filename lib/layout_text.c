@@ -46,6 +46,14 @@ const char *fat_layout_problem_text(enum fat_layout_problem problem)
 		return "Backup boot sector must not be same as info sector (1)";
 	case FAT_LAYOUT_BACKUP_OUTSIDE:
 		return "Backup boot sector must be a reserved sector";
+	case FAT_LAYOUT_ATARI_SECTORS:
+		return "GEMDOS can't handle more than 65531 sectors";
+	case FAT_LAYOUT_ATARI_ENTRIES:
+		return "With this sector size, the maximum number of FAT entries would be exceeded";
+	case FAT_LAYOUT_ATARI_LARGE:
+		return "Would need a sector size > 16k, which GEMDOS can't work with";
+	case FAT_LAYOUT_ATARI_HIDDEN:
+		return "#hidden doesn't fit in 16bit field of Atari format";
 	case FAT_LAYOUT_ALIGN_FAR:
 		return "The boundary is too far away for padding";
 	}

@@ -738,12 +738,14 @@ struct fat_layout_request {
 	bool is_geometry_exact; /* else track_sec is replaced where it does not divide the volume */
 	bool whole_tracks;     /* round the volume down to whole tracks */
 	bool fixed_disk;       /* no floppy disk, whatever its size */
+	bool atari;	       /* GEMDOS' variant: larger sectors instead of clusters; no alignment */
 	bool has_backup_sec;   /* backup_sec was given; 0 there means none */
 	uint32_t backup_sec;
 	bool has_drive;
 	uint8_t drive;
 	uint8_t media;         /* F0h, F8h to FFh; 0: chosen */
 	uint32_t hidden_sec;
+	bool is_sector_own, is_hidden_own; /* the device's, nobody asked: for the reasons only */
 	enum fat_layout_align align;
 	uint64_t align_bytes;  /* BOUNDARY, PHASE: any number above 0, a power of two or not */
 	uint64_t align_phase_bytes; /* where boundaries are: at this modulo align_bytes */
@@ -780,10 +782,12 @@ enum fat_layout_item {
 /* Why a number is what it is. X(name, words) */
 #define FAT_LAYOUT_REASONS(X)                                                                     \
 	X(GIVEN, "as asked for")                                                                  \
+	X(OWN, "as the device has it")                                                            \
 	X(USUAL, "the usual value")                                                               \
 	X(ALL_SPACE, "all of the space")                                                          \
 	X(WHOLE_TRACKS, "whole tracks of the geometry that was given")                            \
 	X(LIMIT, "the most that the format can count")                                            \
+	X(ATARI, "GEMDOS wants it so")                                                            \
 	X(FLOPPY, "a floppy disk of this size has it")                                            \
 	X(SIZE_TABLE, "usual for this size")                                                      \
 	X(LARGE, "512 MiB or more")                                                               \
@@ -817,6 +821,10 @@ enum fat_layout_problem {
 	FAT_LAYOUT_RESERVED_32,    /* FAT32 needs 2 reserved sectors */
 	FAT_LAYOUT_BACKUP_FSINFO,  /* the backup boot sector lies on FSInfo (or on the boot sector) */
 	FAT_LAYOUT_BACKUP_OUTSIDE, /* ... or behind the reserved sectors */
+	FAT_LAYOUT_ATARI_SECTORS,  /* more than 65531 sectors of the size that was given */
+	FAT_LAYOUT_ATARI_ENTRIES,  /* ... or more FAT entries than the type can have */
+	FAT_LAYOUT_ATARI_LARGE,    /* sectors of 16 KiB are still too small */
+	FAT_LAYOUT_ATARI_HIDDEN,   /* more hidden sectors than 16 bits can tell */
 	FAT_LAYOUT_ALIGN_FAR,      /* padding cannot reach the boundary; see better_start_off */
 };
 
@@ -828,6 +836,7 @@ struct fat_layout {
 	uint8_t drive;
 	uint64_t start_off; /* of the request */
 	enum fat_layout_reason why[FAT_LAYOUT_N_ITEMS];
+	bool is_atari;
 	bool is_cut;          /* there is more space than the format can count */
 	bool is_small_32;     /* FAT32 with so few clusters that firmware takes it for FAT16 */
 	uint64_t firmware_bytes; /* is_small_32: the smallest volume that is none, at this cluster size */

@@ -40,6 +40,11 @@ struct mkfs_options {
 	unsigned verbosity;
 	bool quiet;
 	bool stats;
+	bool dry_run;
+	bool json;
+	const char *undo_path;
+	bool scan;	      /* -c */
+	const char *bad_path; /* -l */
 };
 
 extern const struct cli_program mkfs_program;
@@ -50,17 +55,27 @@ extern const struct cli_program mkfs_program;
  */
 bool mkfs_options_read(int argc, char **argv, struct mkfs_options *options, int *exit_status);
 
-/* The open target, and what was found out about it. */
+/* What is to be formatted, and what was found out about it. */
 struct mkfs_target {
-	struct fat_dev *dev;	/* begins where the volume does */
+	struct fat_dev *dev;	/* open for writing; begins where the volume does */
+	struct fat_dev *undo;	/* --undo: the layer in it */
 	bool is_created;	/* by us: to be removed when something fails */
 	uint64_t size_bytes;	/* of the whole target */
-	uint64_t volume_bytes;	/* room for the volume */
 	uint32_t block_bytes;	/* the smallest sector that it takes; 1: any */
+	uint64_t volume_off;	/* where the volume begins in it */
 };
 
-/* Opens or creates, checks, and completes options->ask. false: the reason was told. */
-bool mkfs_target_open(struct mkfs_options *options, struct mkfs_target *target);
+struct mkfs_preflight;
+
+/*
+ * Finds out what there is to know of the target, completes options->ask, and collects what speaks
+ * against formatting. Opens nothing for writing and creates nothing. false: the reason was told.
+ */
+bool mkfs_target_look(struct mkfs_options *options, struct mkfs_target *target,
+		      struct mkfs_preflight *preflight);
+
+/* Opens or creates it for writing. false: told. */
+bool mkfs_target_open(const struct mkfs_options *options, struct mkfs_target *target);
 
 /* Closes; removes what was created if the work failed. */
 void mkfs_target_close(const struct mkfs_options *options, struct mkfs_target *target, bool failed);
@@ -84,6 +99,10 @@ void mkfs_report_warnings(const struct mkfs_options *options, const struct fat_l
 /* -v: every number; and the line that sums up. */
 void mkfs_report_volume(const struct mkfs_options *options, const struct fat_layout *layout,
 			const struct fat_format_options *format, FILE *out);
+
+/* --json: the plan, for programs. */
+void mkfs_report_json(const struct mkfs_options *options, const struct fat_layout *layout,
+		      const struct fat_format_options *format, FILE *out);
 
 /* Why there is no plan, and what to do. */
 void mkfs_report_problem(const struct mkfs_options *options, const struct fat_layout *layout);

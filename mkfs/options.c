@@ -20,11 +20,18 @@ enum option_code {
 	OPT_INVARIANT,
 	OPT_OFFSET,
 	OPT_STATS,
+	OPT_DRY_RUN,
+	OPT_JSON,
+	OPT_UNDO,
+	OPT_VARIANT,
 };
 
 static const struct cli_option option_list[] = {
 	{ 'a', 'a', NULL, NULL, "align nothing" },
+	{ 'A', 'A', NULL, NULL, "Atari's variant; given twice: the usual one" },
+	{ OPT_VARIANT, 0, "variant", "NAME", "standard or atari" },
 	{ 'b', 'b', NULL, "SECTOR", "put FAT32's backup boot sector there; 0: none" },
+	{ 'c', 'c', NULL, NULL, "read everything first and mark what is bad" },
 	{ 'C', 'C', NULL, NULL, "create DEVICE, a file of BLOCKS KiB" },
 	{ 'D', 'D', NULL, "NUMBER", "BIOS drive number" },
 	{ 'f', 'f', NULL, "COUNT", "FATs, 1 to 4 (2)" },
@@ -33,6 +40,7 @@ static const struct cli_option option_list[] = {
 	{ 'h', 'h', NULL, "COUNT", "hidden sectors: those before the volume" },
 	{ 'i', 'i', NULL, "ID", "volume id: 8 hexadecimal digits" },
 	{ 'I', 'I', NULL, NULL, "format although something else is on DEVICE" },
+	{ 'l', 'l', NULL, "FILE", "mark the blocks in FILE as bad, a number of 1 KiB blocks a line" },
 	{ 'm', 'm', NULL, "FILE", "boot message; -: from standard input" },
 	{ 'M', 'M', NULL, "BYTE", "media byte: 0xF0, 0xF8 to 0xFF" },
 	{ OPT_MBR, 0, "mbr", "[y|n|a]", "put a partition table into the boot sector (n; a means n)" },
@@ -44,6 +52,9 @@ static const struct cli_option option_list[] = {
 	{ 'S', 'S', NULL, "BYTES", "sector size: a power of two, 512 to 32768" },
 	{ OPT_OFFSET, 0, "offset", "SECTOR", "the volume begins there in DEVICE" },
 	{ OPT_INVARIANT, 0, "invariant", NULL, "the same volume id and times each run" },
+	{ OPT_DRY_RUN, 0, "dry-run", NULL, "print the plan with its reasons; open nothing for writing" },
+	{ OPT_JSON, 0, "json", NULL, "print the plan as JSON" },
+	{ OPT_UNDO, 0, "undo", "FILE", "save in FILE what is overwritten, for fatundo(8)" },
 	{ 'v', 'v', NULL, NULL, "print the volume's numbers; twice: with reasons" },
 	{ 'q', 'q', NULL, NULL, "print nothing but warnings and errors" },
 	{ OPT_STATS, 0, "stats", NULL, "print what was read and written" },
@@ -237,11 +248,29 @@ static bool take_table(struct mkfs_options *options, const char *text)
 	return true;
 }
 
+static bool take_variant(struct mkfs_options *options, const char *text)
+{
+	bool is_atari = strcasecmp(text, "atari") == 0;
+
+	if (!is_atari && strcasecmp(text, "standard") != 0) {
+		cli_error(&mkfs_program, "Unknown variant: %s; give standard or atari", text);
+		return false;
+	}
+	options->ask.atari = is_atari;
+	return true;
+}
+
 static bool take_flag(struct mkfs_options *options, int code)
 {
 	switch (code) {
 	case 'a':
 		options->no_align = true;
+		break;
+	case 'A':
+		options->ask.atari = !options->ask.atari;
+		break;
+	case 'c':
+		options->scan = true;
 		break;
 	case 'C':
 		options->create = true;
@@ -261,6 +290,12 @@ static bool take_flag(struct mkfs_options *options, int code)
 	case OPT_STATS:
 		options->stats = true;
 		break;
+	case OPT_DRY_RUN:
+		options->dry_run = true;
+		break;
+	case OPT_JSON:
+		options->json = true;
+		break;
 	default:
 		return false;
 	}
@@ -278,6 +313,9 @@ static bool take(struct mkfs_options *options, int code, const char *value)
 		return take_geometry(options, value);
 	case 'i':
 		return take_volume_id(options, value);
+	case 'l':
+		options->bad_path = value;
+		return true;
 	case 'm':
 		options->message_path = value;
 		return true;
@@ -288,6 +326,11 @@ static bool take(struct mkfs_options *options, int code, const char *value)
 		return true;
 	case OPT_MBR:
 		return take_table(options, value);
+	case OPT_VARIANT:
+		return take_variant(options, value);
+	case OPT_UNDO:
+		options->undo_path = value;
+		return true;
 	}
 	return take_flag(options, code);
 }
@@ -309,6 +352,10 @@ static bool take_operands(struct mkfs_options *options, char **operands, int n)
 		options->has_blocks = true;
 		if (!cli_parse_u64(operands[1], 10, 1, UINT64_MAX / 1024, &options->n_blocks))
 			return complain("Bad block count", operands[1], "a number of KiB");
+	}
+	if (options->scan && options->bad_path) {
+		cli_error(&mkfs_program, "-c and -l are incompatible; leave out one of them");
+		return false;
 	}
 	if (options->create && !options->has_blocks) {
 		cli_error(&mkfs_program, "%s: Need intended size with -C; give it in KiB behind "

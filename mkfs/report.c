@@ -24,6 +24,10 @@ void mkfs_report_warnings(const struct mkfs_options *options, const struct fat_l
 		cli_error(&mkfs_program,
 			  "%s: warning: root directory entries have no meaning on FAT32; -r is "
 			  "ignored", options->path);
+	if (layout->is_atari && geometry->total_sec > 32765)
+		cli_error(&mkfs_program,
+			  "%s: warning: more than 32765 sector need TOS 1.04 or higher",
+			  options->path);
 	if (layout->is_small_32)
 		cli_error(&mkfs_program,
 			  "%s: warning: number of clusters for 32 bit FAT is less than the minimum: "
@@ -60,6 +64,16 @@ void mkfs_report_problem(const struct mkfs_options *options, const struct fat_la
 	case FAT_LAYOUT_BACKUP_OUTSIDE:
 		advice = "leave out -b";
 		break;
+	case FAT_LAYOUT_ATARI_SECTORS:
+	case FAT_LAYOUT_ATARI_ENTRIES:
+		advice = "leave out -S";
+		break;
+	case FAT_LAYOUT_ATARI_LARGE:
+		advice = "give fewer blocks, or leave out -A";
+		break;
+	case FAT_LAYOUT_ATARI_HIDDEN:
+		advice = "give -h 0, or leave out -A";
+		break;
 	case FAT_LAYOUT_ALIGN_FAR:
 		snprintf(better, sizeof better, "let the volume begin at byte %" PRIu64
 			 " of the disk", layout->better_start_off);
@@ -89,13 +103,38 @@ void mkfs_report_volume(const struct mkfs_options *options, const struct fat_lay
 	const struct fat_geometry *geometry = &layout->geometry;
 	char size[32];
 
-	if (options->verbosity == 0)
+	if (options->quiet || (options->verbosity == 0 && !options->dry_run))
 		return;
-	print_items(layout, options->verbosity > 1, out);
+	print_items(layout, options->verbosity > 1 || options->dry_run, out);
 	fprintf(out, "%-30s %08" PRIx32 "\n", "volume id", format->volume_id);
 	if (format->has_label)
 		fprintf(out, "%-30s %s\n", "label", options->label);
 	fprintf(out, "FAT%d: %" PRIu32 " sectors, %" PRIu32 " clusters of %s\n", (int)geometry->type,
 		geometry->total_sec, geometry->n_clus,
 		cli_size_text(geometry->cluster_bytes, size, sizeof size));
+}
+
+/* Item names are words for people; as keys their blanks become underlines. */
+static void put_key(FILE *out, const char *words)
+{
+	fputc('"', out);
+	for (; *words; words++)
+		fputc(*words == ' ' ? '_' : *words, out);
+	fputs("\": ", out);
+}
+
+void mkfs_report_json(const struct mkfs_options *options, const struct fat_layout *layout,
+		      const struct fat_format_options *format, FILE *out)
+{
+	fputs("{\n", out);
+	for (int i = 0; i < FAT_LAYOUT_N_ITEMS; i++) {
+		enum fat_layout_item item = (enum fat_layout_item)i;
+
+		fputs("  ", out);
+		put_key(out, fat_layout_item_text(item));
+		fprintf(out, "{\"value\": %" PRIu64 ", \"reason\": \"%s\"},\n",
+			fat_layout_value(layout, item), fat_layout_reason_text(layout->why[item]));
+	}
+	fprintf(out, "  \"volume_id\": \"%08" PRIx32 "\",\n  \"written\": %s\n}\n",
+		format->volume_id, options->dry_run ? "false" : "true");
 }

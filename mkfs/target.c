@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target: opens or creates what is to be formatted, and finds out what the planner wants to know.
+ * target: finds out what the planner wants to know of the target, and opens or creates it.
  *
- * Refuses what is in use, and what holds something else than FAT. Writes nothing, except that -C
- * makes a file, which is removed again when the work fails.
+ * Looking opens nothing for writing. A file that -C made is removed again when the work fails.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,58 +11,12 @@
 #include "bytes.h"
 #include "host.h"
 #include "mkfs.h"
+#include "preflight.h"
 
 static bool refuse(const struct mkfs_options *options, const char *what, const char *advice)
 {
 	cli_error(&mkfs_program, "%s: %s; %s", options->path, what, advice);
 	return false;
-}
-
-/* ---- in use, or holding something ---- */
-
-static bool is_free(const struct mkfs_options *options, const struct host_target *place)
-{
-	struct host_use use;
-	char text[HOST_TEXT_BYTES], what[2 * HOST_TEXT_BYTES];
-
-	if (host_use_find(NULL, place, &use) != HOST_YES)
-		return true;
-	if (use.kind == HOST_USE_LOOP && options->ignore_checks)
-		return true;
-	host_use_text(&use, text, sizeof text);
-	snprintf(what, sizeof what, "%s%s %s%s", use.device[0] ? use.device : "",
-		 use.device[0] ? " is" : "is", text,
-		 use.kind == HOST_USE_MOUNTED ? ": contains a mounted filesystem" : "");
-	switch (use.kind) {
-	case HOST_USE_MOUNTED:
-		return refuse(options, what, "unmount it first");
-	case HOST_USE_SWAP:
-		return refuse(options, what, "swapoff it first");
-	case HOST_USE_LOOP:
-		return refuse(options, what, "detach it first, or use -I to override");
-	case HOST_USE_HELD:
-	case HOST_USE_NONE:
-		break;
-	}
-	return refuse(options, what, "release it first");
-}
-
-static bool holds_nothing_else(const struct mkfs_options *options, struct fat_dev *dev)
-{
-	struct host_signature found;
-	char what[2 * HOST_TEXT_BYTES];
-
-	if (options->ignore_checks ||
-	    host_signature_read(fat_dev_file_fd(dev), 0, 0, &found) != HOST_YES || found.is_fat)
-		return true;
-	if (found.is_table)
-		snprintf(what, sizeof what,
-			 "Partitions or virtual mappings on device: a partition table (%s), not "
-			 "making filesystem", found.type);
-	else
-		snprintf(what, sizeof what, "holds a file system (%s%s%s)", found.type,
-			 found.label[0] ? ", " : "", found.label);
-	return refuse(options, what, "use -I to override");
 }
 
 /* ---- opening ---- */
@@ -97,37 +50,12 @@ static bool open_failed(const struct mkfs_options *options, const struct fat_err
 	return false;
 }
 
-static bool create(const struct mkfs_options *options, struct mkfs_target *target)
-{
-	struct fat_error error;
-	uint32_t sector_bytes = options->ask.sector_bytes ? options->ask.sector_bytes : 512;
-	uint64_t size;
-
-	if (!add_u64(options->n_blocks * 1024, options->offset_sec * sector_bytes, &size))
-		return refuse(options, "too large", "give fewer blocks");
-	if (access(options->path, F_OK) == 0)
-		return refuse(options, "file already exists", "leave out -C to format it");
-	if (fat_dev_file_open(options->path, FAT_DEV_WRITE | FAT_DEV_EXCLUSIVE | FAT_DEV_CREATE,
-			      &target->dev, &error) != FAT_OK)
-		return open_failed(options, &error);
-	target->is_created = true;
-	if (fat_dev_resize(target->dev, size) == FAT_OK)
-		return true;
-	cli_device_error(&mkfs_program, options->path, &target->dev->error);
-	return false;
-}
-
-static bool open_existing(const struct mkfs_options *options, const struct host_target *place,
-			  struct mkfs_target *target)
+static bool open_target(const struct mkfs_options *options, unsigned flags, struct fat_dev **dev)
 {
 	struct fat_error error;
 
-	if (!is_free(options, place))
-		return false;
-	if (fat_dev_file_open(options->path, FAT_DEV_WRITE | FAT_DEV_EXCLUSIVE, &target->dev,
-			      &error) != FAT_OK)
-		return open_failed(options, &error);
-	return holds_nothing_else(options, target->dev);
+	return fat_dev_file_open(options->path, flags, dev, &error) == FAT_OK ||
+	       open_failed(options, &error);
 }
 
 /* ---- facts for the planner ---- */
@@ -141,14 +69,15 @@ static void learn_sector(struct mkfs_options *options, const struct mkfs_target 
 			  "%s: warning: sectors of %" PRIu32 " bytes are smaller than the device's; "
 			  "%" PRIu32 " are used", options->path, ask->sector_bytes,
 			  target->block_bytes);
-	if (ask->sector_bytes < target->block_bytes)
-		ask->sector_bytes = target->block_bytes;
-	if (ask->sector_bytes < FAT_MIN_SECTOR_BYTES)
-		ask->sector_bytes = FAT_MIN_SECTOR_BYTES;
+	if (ask->sector_bytes >= target->block_bytes && ask->sector_bytes)
+		return;
+	ask->is_sector_own = true;
+	ask->sector_bytes = target->block_bytes > FAT_MIN_SECTOR_BYTES ? target->block_bytes :
+									 FAT_MIN_SECTOR_BYTES;
 }
 
 static void learn_block_device(struct mkfs_options *options, const struct host_target *place,
-			       struct mkfs_target *target)
+			       struct fat_dev *dev, const struct mkfs_target *target)
 {
 	struct fat_layout_request *ask = &options->ask;
 	struct host_topology topology;
@@ -158,12 +87,14 @@ static void learn_block_device(struct mkfs_options *options, const struct host_t
 	host_topology_read(NULL, place, &topology);
 	ask->disk_bytes = topology.disk_bytes;
 	ask->fixed_disk = strcmp(topology.driver, "loop") != 0 && topology.removable != HOST_YES;
-	ask->start_off = topology.part_start_bytes + options->offset_sec * ask->sector_bytes;
+	ask->start_off = topology.part_start_bytes + target->volume_off;
 	hidden_sec = ask->start_off / ask->sector_bytes;
-	if (!options->has_hidden && hidden_sec <= UINT32_MAX)
+	if (!options->has_hidden && hidden_sec <= UINT32_MAX) {
 		ask->hidden_sec = (uint32_t)hidden_sec;
+		ask->is_hidden_own = true;
+	}
 	if (!options->has_geometry &&
-	    host_geometry_read(fat_dev_file_fd(target->dev), &geometry) == HOST_YES) {
+	    host_geometry_read(fat_dev_file_fd(dev), &geometry) == HOST_YES) {
 		ask->heads = geometry.heads;
 		ask->track_sec = geometry.sectors_per_track;
 	}
@@ -173,18 +104,21 @@ static void learn_block_device(struct mkfs_options *options, const struct host_t
 static bool learn_room(struct mkfs_options *options, struct mkfs_target *target)
 {
 	struct fat_layout_request *ask = &options->ask;
-	uint64_t offset = options->offset_sec * ask->sector_bytes;
 	uint64_t room;
 
-	if (offset >= target->size_bytes) {
+	target->volume_off = options->offset_sec * ask->sector_bytes;
+	if (options->create &&
+	    !add_u64(options->n_blocks * 1024, target->volume_off, &target->size_bytes))
+		return refuse(options, "too large", "give fewer blocks");
+	if (target->volume_off >= target->size_bytes) {
 		cli_error(&mkfs_program, "%s: FAT offset must be between 0 and %" PRIu64
 					 "; choose a sector of the target", options->path,
 			  target->size_bytes / ask->sector_bytes - 1);
 		return false;
 	}
-	room = target->size_bytes - offset;
-	target->volume_bytes = options->has_blocks ? options->n_blocks * 1024 : room;
-	if (target->volume_bytes > room) {
+	room = target->size_bytes - target->volume_off;
+	ask->size_bytes = options->has_blocks ? options->n_blocks * 1024 : room;
+	if (ask->size_bytes > room) {
 		cli_error(&mkfs_program, "%s: %" PRIu64 " blocks do not fit; there is room for %" PRIu64,
 			  options->path, options->n_blocks, room / 1024);
 		return false;
@@ -193,8 +127,94 @@ static bool learn_room(struct mkfs_options *options, struct mkfs_target *target)
 		cli_error(&mkfs_program,
 			  "%s: warning: block count mismatch: found %" PRIu64
 			  " but assuming %" PRIu64, options->path, room / 1024, options->n_blocks);
-	ask->size_bytes = target->volume_bytes;
 	ask->target_bytes = target->size_bytes;
+	return true;
+}
+
+static void learn_alignment(struct mkfs_options *options)
+{
+	options->ask.align = options->no_align ? FAT_ALIGN_NONE : FAT_ALIGN_CLUSTER;
+	options->ask.is_geometry_exact = options->has_geometry;
+	options->ask.whole_tracks = options->has_geometry && !options->no_align;
+}
+
+static bool look_at_existing(struct mkfs_options *options, struct mkfs_target *target,
+			     struct mkfs_preflight *preflight)
+{
+	struct host_target place;
+	struct fat_dev *dev;
+	bool is_right;
+
+	host_target_init(&place, options->path);
+	if (!open_target(options, 0, &dev))
+		return false;
+	target->size_bytes = dev->size_bytes;
+	target->block_bytes = dev->block_bytes;
+	learn_sector(options, target);
+	is_right = learn_room(options, target);
+	if (is_right && place.kind == HOST_BLOCK)
+		learn_block_device(options, &place, dev, target);
+	if (is_right)
+		mkfs_preflight_look(&place, dev, target->volume_off, preflight);
+	fat_dev_close(dev);
+	return is_right;
+}
+
+bool mkfs_target_look(struct mkfs_options *options, struct mkfs_target *target,
+		      struct mkfs_preflight *preflight)
+{
+	*target = (struct mkfs_target){ .block_bytes = 1 };
+	*preflight = (struct mkfs_preflight){ .n_objections = 0 };
+	learn_alignment(options);
+	if (!options->create)
+		return look_at_existing(options, target, preflight);
+	if (access(options->path, F_OK) == 0)
+		return refuse(options, "file already exists", "leave out -C to format it");
+	learn_sector(options, target);
+	return learn_room(options, target);
+}
+
+/* ---- for writing ---- */
+
+static bool device_failed(const char *path, const struct fat_dev *dev)
+{
+	cli_device_error(&mkfs_program, path, &dev->error);
+	return false;
+}
+
+static bool open_or_create(const struct mkfs_options *options, struct mkfs_target *target)
+{
+	unsigned flags = FAT_DEV_WRITE | FAT_DEV_EXCLUSIVE;
+
+	if (!options->create)
+		return open_target(options, flags, &target->dev);
+	if (!open_target(options, flags | FAT_DEV_CREATE, &target->dev))
+		return false;
+	target->is_created = true;
+	return fat_dev_resize(target->dev, target->size_bytes) == FAT_OK ||
+	       device_failed(options->path, target->dev);
+}
+
+static bool put_undo(const struct mkfs_options *options, struct mkfs_target *target)
+{
+	struct fat_undo_origin origin = { .program = "mkfs.fat",
+					  .created_unix = (uint64_t)time(NULL) };
+	struct fat_dev *store, *undo;
+
+	if (!options->undo_path)
+		return true;
+	if (!cli_create_undo_store(&mkfs_program, options->undo_path, options->path, &store))
+		return false;
+	if (fat_undo_create(target->dev, store, &origin, &undo) != FAT_OK) {
+		bool store_failed = store->error.status != FAT_OK;
+
+		device_failed(store_failed ? options->undo_path : options->path,
+			      store_failed ? store : target->dev);
+		fat_dev_close(store);
+		return false;
+	}
+	target->dev = undo;
+	target->undo = undo;
 	return true;
 }
 
@@ -202,38 +222,18 @@ static bool enter_offset(const struct mkfs_options *options, struct mkfs_target 
 {
 	struct fat_dev *window;
 
-	if (options->offset_sec == 0)
+	if (target->volume_off == 0)
 		return true;
-	if (fat_dev_window_open(target->dev, options->offset_sec * options->ask.sector_bytes, 0,
-				&window) != FAT_OK)
-		return refuse(options, "out of memory", "free some");
+	if (fat_dev_window_open(target->dev, target->volume_off, 0, &window) != FAT_OK)
+		return refuse(options, "smaller than it was, or no memory", "try again");
 	target->dev = window;
 	return true;
 }
 
-bool mkfs_target_open(struct mkfs_options *options, struct mkfs_target *target)
+bool mkfs_target_open(const struct mkfs_options *options, struct mkfs_target *target)
 {
-	struct host_target place = { .kind = HOST_FILE };
-	bool is_open;
-
-	*target = (struct mkfs_target){ .block_bytes = 1 };
-	if (!options->create)
-		host_target_init(&place, options->path);
-	is_open = options->create ? create(options, target) :
-				    open_existing(options, &place, target);
-	if (!is_open)
-		return false;
-	target->size_bytes = target->dev->size_bytes;
-	target->block_bytes = target->dev->block_bytes;
-	learn_sector(options, target);
-	if (!learn_room(options, target))
-		return false;
-	if (place.kind == HOST_BLOCK)
-		learn_block_device(options, &place, target);
-	options->ask.align = options->no_align ? FAT_ALIGN_NONE : FAT_ALIGN_CLUSTER;
-	options->ask.is_geometry_exact = options->has_geometry;
-	options->ask.whole_tracks = options->has_geometry && !options->no_align;
-	return enter_offset(options, target);
+	return open_or_create(options, target) && put_undo(options, target) &&
+	       enter_offset(options, target);
 }
 
 void mkfs_target_close(const struct mkfs_options *options, struct mkfs_target *target, bool failed)

@@ -106,7 +106,7 @@ refused() {
 	: >empty
 	refused "unable to discover size" empty
 	printf x >one
-	refused "Too few blocks" one
+	refused "too small or a too large" one
 	[ "$(cat one)" = x ]
 	image tiny 40K
 	refused "Too few blocks" tiny

@@ -488,6 +488,8 @@ static void add_layout_options(struct testcase *test)
 	MAYBE(test, 6, "-b", backup);
 	if (next_random(3) == 0)
 		add(test, "-a");
+	if (next_random(12) == 0)
+		add(test, "-A");
 }
 
 static void add_field_options(struct testcase *test)

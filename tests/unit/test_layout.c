@@ -135,7 +135,7 @@ static void refusals(void **state)
 {
 	(void)state;
 #define ASK(...) problem_of((struct fat_layout_request){ __VA_ARGS__ })
-	assert_int_equal(ASK(.size_bytes = 0), FAT_LAYOUT_TOO_FEW);
+	assert_int_equal(ASK(.size_bytes = 0), FAT_LAYOUT_NO_FIT);
 	assert_int_equal(ASK(.size_bytes = 49 * 1024), FAT_LAYOUT_TOO_FEW);
 	assert_int_equal(ASK(.size_bytes = 50 * 1024), FAT_LAYOUT_OK);
 	assert_int_equal(ASK(.size_bytes = MIB, .cluster_sec = 3), FAT_LAYOUT_BAD_REQUEST);
@@ -298,6 +298,27 @@ static void exact_reserved_sectors_stay(void **state)
 	assert_int_equal(data_on_disk(&plan) % (4 * MIB), 0);
 }
 
+static void atari_sectors_grow(void **state)
+{
+	struct fat_layout_request ask = { .size_bytes = 500 * MIB, .atari = true };
+	struct fat_layout plan;
+
+	(void)state;
+	assert_int_equal(fat_layout_plan(&ask, &plan), FAT_OK);
+	assert_int_equal(plan.geometry.sector_bytes, 8192);
+	assert_int_equal(plan.geometry.cluster_sec, 2);
+	assert_int_equal(plan.why[FAT_LAYOUT_SECTOR_BYTES], FAT_LAYOUT_BY_ATARI);
+	ask.size_bytes = 1440 * 1024;
+	assert_int_equal(fat_layout_plan(&ask, &plan), FAT_OK);
+	assert_int_equal(plan.geometry.type, FAT_TYPE_12);
+	ask.size_bytes = 1441 * 1024;
+	assert_int_equal(fat_layout_plan(&ask, &plan), FAT_OK);
+	assert_int_equal(plan.geometry.type, FAT_TYPE_16);
+	ask.size_bytes = 1100 * MIB;
+	fat_layout_plan(&ask, &plan);
+	assert_int_equal(plan.problem, FAT_LAYOUT_ATARI_LARGE);
+}
+
 static void words_for_everything(void **state)
 {
 	(void)state;
@@ -323,6 +344,7 @@ int main(void)
 		cmocka_unit_test(clusters_are_aligned_on_the_disk),
 		cmocka_unit_test(too_far_to_pad),
 		cmocka_unit_test(exact_reserved_sectors_stay),
+		cmocka_unit_test(atari_sectors_grow),
 		cmocka_unit_test(words_for_everything),
 	};
 

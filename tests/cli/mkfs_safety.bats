@@ -1,0 +1,207 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# mkfs.fat: never the wrong device, dry runs, undo, bad blocks, Atari's variant.
+
+bats_require_minimum_version 1.5.0
+setup() {
+	PATH=$FATWISE_BIN:$PATH:/sbin:/usr/sbin
+	cd "$BATS_TEST_TMPDIR" || return 1
+	unset SOURCE_DATE_EPOCH
+}
+
+teardown() {
+	[ ! -e mnt ] || umount mnt 2>/dev/null || true
+	[ ! -e loop ] || losetup -d "$(cat loop)" 2>/dev/null || true
+}
+
+image() { truncate -s "${2:-64M}" "$1"; }
+
+# attach FILE [OPTION...]: a loop device for it, in $loop; skips where there is none to be had
+attach() {
+	[ "$(id -u)" -eq 0 ] || skip "only root attaches loop devices"
+	loop=$(losetup -f --show "${@:2}" "$1" 2>/dev/null) || skip "no loop device"
+	echo "$loop" >loop
+}
+
+@test "a mounted file system is refused, also with -I, and by its image" {
+	image a 8M
+	mkfs.ext2 -q a
+	attach a
+	mkdir mnt
+	mount "$loop" mnt 2>/dev/null || skip "ext2 cannot be mounted here"
+	for target in "$loop" a; do
+		run --separate-stderr mkfs.fat -I "$target"
+		[ "$status" -eq 1 ]
+		[[ $stderr == *"contains a mounted filesystem"*unmount* ]]
+	done
+	umount mnt
+}
+
+@test "an image that is attached to a loop device is refused, unless -I" {
+	image a 8M
+	attach a
+	run --separate-stderr mkfs.fat a
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"${loop##*/}"*-I* ]]
+	mkfs.fat -I a
+	mkfs.fat "$loop"
+}
+
+@test "a read-only device is refused" {
+	image a 8M
+	attach a -r
+	run --separate-stderr mkfs.fat "$loop"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *write-protected* ]]
+}
+
+@test "all objections at once" {
+	image a 8M
+	mkfs.ext2 -q a
+	attach a -r
+	run --separate-stderr mkfs.fat "$loop"
+	[ "$status" -eq 1 ]
+	[ "${#stderr_lines[@]}" -eq 2 ]
+	run --separate-stderr mkfs.fat -I "$loop"
+	[ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "sectors of 4096 bytes: the device's, hidden sectors in them, -S below is raised" {
+	image a 80M
+	printf 'label: dos\n16384,,c\n' | sfdisk -q a
+	attach a -P -b 4096
+	run --separate-stderr mkfs.fat -I -S 512 -n A "$loop"
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"smaller than the device's"* ]]
+	[ "$(od -An -t u2 -j 11 -N 2 a | tr -d ' ')" -eq 4096 ]
+	run /usr/sbin/fsck.fat -n "$loop"
+	[ "$status" -eq 0 ]
+}
+
+@test "a partition: hidden sectors, and clusters aligned from the start of the disk" {
+	image a 80M
+	printf 'label: dos\nstart=63,type=c\n' | sfdisk -q a
+	attach a -P
+	part=${loop}p1
+	[ -b "$part" ] || skip "no partition devices here"
+	mkfs.fat -q -s 8 "$part"
+	[ "$(od -An -t u4 -j 28 -N 4 "$part" | tr -d ' ')" -eq 63 ]
+	reserved=$(od -An -t u2 -j 14 -N 2 "$part" | tr -d ' ')
+	fat=$(od -An -t u2 -j 22 -N 2 "$part" | tr -d ' ')
+	[ $(((63 + reserved + 2 * fat + 32) % 8)) -eq 0 ]
+}
+
+@test "a question at a terminal: n leaves it, y formats" {
+	command -v script >/dev/null || skip "no script"
+	image a 8M
+	mkfs.ext2 -q a
+	cp a before
+	run script -qec "mkfs.fat a" /dev/null <<<n
+	[[ $output == *"[y/N]"* ]]
+	cmp a before
+	run script -qec "mkfs.fat a" /dev/null <<<y
+	run ! cmp -s a before
+	run mkfs.fat a <<<y
+	[ "$status" -eq 0 ]
+}
+
+@test "--dry-run: reasons, objections, nothing opened for writing" {
+	image a 8M
+	mkfs.ext2 -q a
+	chmod 400 a
+	cp a before
+	run --separate-stderr mkfs.fat --dry-run a
+	[ "$status" -eq 1 ]
+	[[ $stderr == *ext2* ]]
+	[[ $output == *"the usual value"* ]]
+	cmp a before
+	run mkfs.fat --dry-run -C new 8192
+	[ "$status" -eq 0 ]
+	[ ! -e new ]
+	if command -v strace >/dev/null; then
+		image b 8M
+		strace -o trace -e trace=openat,open mkfs.fat -q --dry-run b
+		run grep -E 'O_RDWR|O_WRONLY|O_CREAT' trace
+		[ "$status" -ne 0 ]
+	fi
+}
+
+@test "--json is JSON" {
+	command -v python3 >/dev/null || skip "no python3"
+	image a
+	mkfs.fat --json --dry-run a | python3 -c '
+import json, sys
+plan = json.load(sys.stdin)
+assert plan["clusters"]["value"] == 32695 and plan["written"] is False'
+}
+
+@test "--undo: fatundo brings ext4 and FAT back, bit for bit" {
+	for old in "mkfs.ext4 -qF" "mkfs.fat -q -F32 -n OLD" "mkfs.fat -q -F16"; do
+		rm -f a undo
+		head -c 40M /dev/urandom >a
+		$old a
+		cp a before
+		for new in "-F16" "-F32 -s 2" "-F12 -s 128"; do
+			mkfs.fat -q -I --undo undo $new a
+			run ! cmp -s a before
+			fatundo undo a
+			cmp a before
+			rm undo
+		done
+	done
+	: >undo
+	run --separate-stderr mkfs.fat --undo undo a
+	[ "$status" -eq 1 ]
+	cmp a before
+}
+
+@test "-l: bad clusters are marked, counted, and kept off by the root directory" {
+	image a 40M
+	for block in 650 651 652 5000; do echo "$block"; done >list
+	mkfs.fat -q -F32 -R 32 -f 1 -s 1 -l list a 2>/dev/null
+	data=$((512 * (32 + $(od -An -t u4 -j 36 -N 4 a))))
+	first=$(((data + 1023) / 1024))
+	seq "$first" $((first + 3)) >list
+	mkfs.fat -q -F32 -f 1 -s 1 -l list a 2>/dev/null
+	run /usr/sbin/fsck.fat -nv a
+	[ "$status" -eq 0 ]
+	root=$(od -An -t u4 -j 44 -N 4 a | tr -d ' ')
+	[ "$root" -ge 10 ] || [ "$root" -eq 2 ]
+	total=$(((81920 - data / 512)))
+	free=$(od -An -t u4 -j $((512 + 488)) -N 4 a | tr -d ' ')
+	[ "$free" -eq $((total - 8 - 1)) ]
+}
+
+@test "-l: what is no list is refused" {
+	image a
+	cp a before
+	for content in x 1.5 -3 99999999 0; do
+		echo "$content" >list
+		run --separate-stderr mkfs.fat -l list a
+		[ "$status" -eq 1 ]
+		[ "${#stderr_lines[@]}" -eq 1 ]
+	done
+	[[ $stderr == *"Block number 0 is before data area"* ]]
+	run --separate-stderr mkfs.fat -l missing a
+	[[ $stderr == *"Can't open file of bad blocks"* ]]
+	run --separate-stderr mkfs.fat -c -l list a
+	[[ $stderr == *"-c and -l are incompatible"* ]]
+	cmp a before
+	mkfs.fat -q -c a
+}
+
+@test "-A: Atari's variant" {
+	image a 40M
+	mkfs.fat -q --invariant -A a 2>/dev/null
+	[ "$(od -An -t x1 -N 11 a)" = " 60 1c 6d 6b 64 6f 73 66 cd ab 34" ]
+	[ "$(od -An -t u2 -j 11 -N 2 a | tr -d ' ')" -eq 1024 ]
+	mkfs.fat -q --variant=standard a
+	mkfs.fat -q -A -A a
+	[ "$(od -An -t x1 -j 510 -N 2 a)" = " 55 aa" ]
+	run --separate-stderr mkfs.fat --variant=foo a
+	[[ $stderr == *"Unknown variant: foo"* ]]
+	run --separate-stderr mkfs.fat -A -S 512 a
+	[[ $stderr == *"GEMDOS can't handle more than 65531 sectors"* ]]
+	run --separate-stderr mkfs.fat -A -h 70000 a
+	[[ $stderr == *"doesn't fit in 16bit field"* ]]
+}
