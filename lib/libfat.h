@@ -1137,8 +1137,8 @@ enum fat_status fat_alias_make_unique(const struct fat_codepage *codepage, const
 /*
  * open, add the nodes, finish; then for any number of geometries ask what is needed, and place; then
  * write, on a volume that was just formatted. The image depends on the nodes' names, times, sizes
- * and content, not on the order in which they were added. Memory: about 150 bytes a node and two
- * buffers of 1 MiB while writing.
+ * and content, not on the order in which they were added. Memory: about 150 bytes a node and a
+ * buffer of 1 MiB while writing.
  */
 struct fat_populate;
 
@@ -1212,6 +1212,8 @@ const char *fat_populate_objection_text(enum fat_populate_objection_id id);
 bool fat_populate_is_refused(const struct fat_populate *populate);
 
 uint32_t fat_populate_n_nodes(const struct fat_populate *populate); /* with the root */
+bool fat_populate_is_folder(const struct fat_populate *populate, uint32_t node);
+uint32_t fat_populate_folder_of(const struct fat_populate *populate, uint32_t node);
 uint64_t fat_populate_content_bytes(const struct fat_populate *populate);
 /* Path from the root, without a leading slash; returns its length as snprintf() does. */
 size_t fat_populate_path(const struct fat_populate *populate, uint32_t node, char *path,
@@ -1223,9 +1225,17 @@ uint64_t fat_populate_clus_needed(const struct fat_populate *populate, enum fat_
 				  uint32_t cluster_bytes);
 
 /*
- * The smallest size, in whole KiB, for which the planner's answer to the request (with its size_bytes
- * left open) holds the tree; FAT32 only if firmware will take it for FAT32. *layout is that plan.
- * FAT_ERR_SIZE: none does. Cost: some 10000 plans.
+ * The planner's answer to a request; where that leaves FAT12/16's root directory open and it would
+ * be too small for the tree, it becomes large enough.
+ */
+enum fat_status fat_populate_plan(const struct fat_populate *populate,
+				  const struct fat_layout_request *request,
+				  struct fat_layout *layout);
+
+/*
+ * The smallest size, in whole KiB, for which fat_populate_plan()'s answer to the request (whose
+ * size_bytes says nothing) holds the tree; FAT32 only if firmware will take it for FAT32. *layout
+ * is that plan. FAT_ERR_SIZE: none does. Cost: some 10000 plans.
  */
 enum fat_status fat_populate_fit(const struct fat_populate *populate,
 				 const struct fat_layout_request *request,
@@ -1243,6 +1253,8 @@ enum fat_status fat_populate_place(struct fat_populate *populate,
 /* After placing: clusters in use, without the bad ones; the last one in use. */
 uint32_t fat_populate_used_clus(const struct fat_populate *populate);
 uint32_t fat_populate_last_clus(const struct fat_populate *populate);
+/* After placing: all chains and the bad clusters, for fat_format_begin(); the populate's own. */
+const struct fat_run *fat_populate_runs(const struct fat_populate *populate, size_t *n_runs);
 
 /* Where files' content comes from. Asked for one node after another, from front to back. */
 struct fat_populate_source {
@@ -1261,9 +1273,9 @@ struct fat_populate_source {
 };
 
 /*
- * Writes the FATs as far as they are in use, FAT12/16's root directory, folders and files, each byte
- * once and in this order; nothing is read from the device, nothing flushed. What lies behind in the
- * FATs must be formatted. FAT_ERR_CANCELLED; what a source returned, and then
+ * Writes root directory, folders and files, each byte once and in this order; nothing is read from
+ * the device, nothing flushed. Goes between fat_format_begin(), which writes the FATs, and
+ * fat_format_finish(). FAT_ERR_CANCELLED; what a source returned, and then
  * fat_populate_failed_node() tells whose content it was; a device's error.
  */
 enum fat_status fat_populate_write(struct fat_populate *populate, struct fat_dev *dev,

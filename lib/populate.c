@@ -143,6 +143,7 @@ void fat_populate_close(struct fat_populate *populate)
 	free(populate->child);
 	free(populate->folder);
 	free(populate->objection);
+	free(populate->run);
 	free(populate);
 }
 
@@ -283,6 +284,16 @@ enum fat_status fat_populate_finish(struct fat_populate *populate,
 uint32_t fat_populate_n_nodes(const struct fat_populate *populate)
 {
 	return populate->n_nodes;
+}
+
+bool fat_populate_is_folder(const struct fat_populate *populate, uint32_t node)
+{
+	return populate->node[node].is_folder;
+}
+
+uint32_t fat_populate_folder_of(const struct fat_populate *populate, uint32_t node)
+{
+	return populate->node[node].folder;
 }
 
 uint64_t fat_populate_content_bytes(const struct fat_populate *populate)

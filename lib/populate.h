@@ -53,6 +53,8 @@ struct fat_populate {
 	struct fat_geometry geometry;
 	const uint32_t *bad; /* the caller's, ascending */
 	size_t n_bad;
+	struct fat_run *run;
+	size_t n_runs;
 	uint32_t end_clus; /* behind the last one in use */
 	uint32_t n_used_clus;
 
@@ -71,7 +73,18 @@ enum fat_status fat_populate_object(struct fat_populate *populate,
 enum fat_status fat_populate_name_folder(struct fat_populate *populate,
 					 const struct fat_codepage *codepage, uint32_t folder);
 
-/* populate_place.c: how many of n clusters from clus (a good one) on lie before the next bad one.
+/* populate_place.c: nodes in the order of their clusters; all zero but populate at first. */
+struct populate_walk {
+	const struct fat_populate *populate;
+	uint32_t folder_at; /* place in folder[] */
+	uint32_t child_at;
+	bool in_files;
+};
+
+/* The next folder; after the last one, the next file; FAT_POPULATE_NO_NODE at the end. */
+uint32_t fat_populate_walk_next(struct populate_walk *walk);
+
+/* How many of n clusters from clus (a good one) on lie before the next bad one.
  */
 uint32_t fat_populate_run(const struct fat_populate *populate, uint32_t clus, uint32_t n);
 
@@ -80,6 +93,9 @@ uint32_t fat_populate_skip_bad(const struct fat_populate *populate, uint32_t clu
 
 /* The first bad cluster's place in bad[] from clus on; n_bad: none. O(log n). */
 size_t fat_populate_find_bad(const struct fat_populate *populate, uint32_t clus);
+
+/* populate_runs.c: sets run[]. FAT_ERR_MEMORY. */
+enum fat_status fat_populate_make_runs(struct fat_populate *populate);
 
 /* populate_dir.c: the slots of a folder, one by one. */
 struct populate_slots {

@@ -9,9 +9,27 @@
 
 #include "bytes.h"
 
-#define UNIT_BYTES 1024u /* what mkfs.fat counts sizes in */
-#define N_STEPS    8192u /* to twice the size */
-#define LOG_SIZES  32u
+#define UNIT_BYTES       1024u /* what mkfs.fat counts sizes in */
+#define N_STEPS          8192u /* to twice the size */
+#define MAX_ROOT_ENTRIES 32768u
+#define LOG_SIZES        32u
+
+enum fat_status fat_populate_plan(const struct fat_populate *populate,
+				  const struct fat_layout_request *request,
+				  struct fat_layout *layout)
+{
+	struct fat_layout_request ask = *request;
+	enum fat_status status = fat_layout_plan(&ask, layout);
+	uint32_t n_slots = fat_populate_root_slots(populate);
+
+	if (status != FAT_OK || layout->geometry.type == FAT_TYPE_32 || ask.root_entries ||
+	    n_slots <= layout->geometry.root_entries || n_slots > MAX_ROOT_ENTRIES)
+		return status;
+	ask.root_entries = n_slots;
+	return fat_layout_plan(&ask, layout);
+}
+
+/* ---- the smallest ---- */
 
 struct fitting {
 	const struct fat_populate *populate;
@@ -42,9 +60,10 @@ static uint64_t needed(struct fitting *fitting, enum fat_type type, uint32_t clu
 static bool holds(struct fitting *fitting, uint64_t size_bytes)
 {
 	const struct fat_geometry *geometry = &fitting->layout->geometry;
+	struct fat_layout_request ask = fitting->ask;
 
-	fitting->ask.size_bytes = size_bytes;
-	if (fat_layout_plan(&fitting->ask, fitting->layout) != FAT_OK ||
+	ask.size_bytes = size_bytes;
+	if (fat_populate_plan(fitting->populate, &ask, fitting->layout) != FAT_OK ||
 	    fitting->layout->is_small_32)
 		return false;
 	if (geometry->type != FAT_TYPE_32 &&

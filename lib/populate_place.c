@@ -9,6 +9,33 @@
 
 #include "bytes.h"
 
+/* ---- nodes in the order of their clusters ---- */
+
+uint32_t fat_populate_walk_next(struct populate_walk *walk)
+{
+	const struct fat_populate *populate = walk->populate;
+
+	if (!walk->in_files) {
+		if (walk->folder_at < populate->n_folders)
+			return populate->folder[walk->folder_at++];
+		walk->in_files = true;
+		walk->folder_at = 0;
+	}
+	for (; walk->folder_at < populate->n_folders; walk->folder_at++, walk->child_at = 0) {
+		const struct populate_node *folder =
+			&populate->node[populate->folder[walk->folder_at]];
+
+		while (walk->child_at < folder->n_children) {
+			uint32_t node =
+				populate->child[folder->first_child + walk->child_at++].node;
+
+			if (!populate->node[node].is_folder)
+				return node;
+		}
+	}
+	return FAT_POPULATE_NO_NODE;
+}
+
 /* ---- room ---- */
 
 uint32_t fat_populate_root_slots(const struct fat_populate *populate)
@@ -102,16 +129,6 @@ static void place_node(struct fat_populate *populate, uint32_t i)
 	populate->n_used_clus += node->n_clus;
 }
 
-static void place_files(struct fat_populate *populate, const struct populate_node *folder)
-{
-	for (uint32_t i = 0; i < folder->n_children; i++) {
-		uint32_t child = populate->child[folder->first_child + i].node;
-
-		if (!populate->node[child].is_folder)
-			place_node(populate, child);
-	}
-}
-
 static enum fat_status check_room(struct fat_populate *populate)
 {
 	const struct fat_geometry *geometry = &populate->geometry;
@@ -137,7 +154,9 @@ enum fat_status fat_populate_place(struct fat_populate *populate,
 				   const struct fat_geometry *geometry, const uint32_t *bad,
 				   size_t n_bad)
 {
+	struct populate_walk walk = { .populate = populate };
 	enum fat_status status;
+	uint32_t node;
 
 	populate->geometry = *geometry;
 	populate->bad = bad;
@@ -150,11 +169,9 @@ enum fat_status fat_populate_place(struct fat_populate *populate,
 	status = check_room(populate);
 	if (status != FAT_OK || fat_populate_is_refused(populate))
 		return status;
-	for (uint32_t i = 0; i < populate->n_folders; i++)
-		place_node(populate, populate->folder[i]);
-	for (uint32_t i = 0; i < populate->n_folders; i++)
-		place_files(populate, &populate->node[populate->folder[i]]);
-	return FAT_OK;
+	while ((node = fat_populate_walk_next(&walk)) != FAT_POPULATE_NO_NODE)
+		place_node(populate, node);
+	return fat_populate_make_runs(populate);
 }
 
 uint32_t fat_populate_used_clus(const struct fat_populate *populate)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * populate_write: a placed tree onto a device: FATs, root directory, folders, files.
+ * populate_write: a placed tree onto a device: root directory, folders, files.
  *
  * Goes over the volume once, from front to back, in large writes. Every cluster in use is written
- * to its end, so nothing of what was there before shows. Holds two buffers and no cluster map:
- * chains follow from where the nodes were placed. Reads nothing from the device.
+ * to its end, so nothing of what was there before shows. Holds one buffer and
+ * no cluster map: places follow from the plan. Reads nothing from the device.
  */
 #include "populate.h"
 
@@ -14,157 +14,8 @@
 #include "bytes.h"
 
 #define BUFFER_BYTES (1u << 20)
-/* Whole FAT12 pairs and whole sectors of any size. */
-#define FAT_WINDOW_BYTES (24u * FAT_MAX_SECTOR_BYTES)
 /* From here on a range of zeros is left to the device, which may have a hole there. */
 #define ZERO_BY_COMMAND_BYTES (64u << 10)
-
-/* ---- nodes in the order of their clusters ---- */
-
-struct walk {
-	const struct fat_populate *populate;
-	uint32_t folder_at; /* place in folder[] */
-	uint32_t child_at;
-	bool in_files;
-};
-
-/* The next folder; after the last one, the next file; FAT_POPULATE_NO_NODE at the end. */
-static uint32_t walk_next(struct walk *walk)
-{
-	const struct fat_populate *populate = walk->populate;
-
-	if (!walk->in_files) {
-		if (walk->folder_at < populate->n_folders)
-			return populate->folder[walk->folder_at++];
-		walk->in_files = true;
-		walk->folder_at = 0;
-	}
-	for (; walk->folder_at < populate->n_folders; walk->folder_at++, walk->child_at = 0) {
-		const struct populate_node *folder =
-			&populate->node[populate->folder[walk->folder_at]];
-
-		while (walk->child_at < folder->n_children) {
-			uint32_t node =
-				populate->child[folder->first_child + walk->child_at++].node;
-
-			if (!populate->node[node].is_folder)
-				return node;
-		}
-	}
-	return FAT_POPULATE_NO_NODE;
-}
-
-/* ---- the FATs ---- */
-
-struct table {
-	const struct fat_populate *populate;
-	struct fat_dev *dev;
-	uint8_t *window;
-	uint32_t window_entries;
-	uint32_t first; /* entry that the window begins with; a multiple of its size */
-	uint32_t next;  /* entry to come */
-	enum fat_status status;
-};
-
-/* Where the last sector ends that holds a part of an entry put so far. */
-static uint64_t table_end_off(const struct table *table)
-{
-	const struct fat_geometry *geometry = &table->populate->geometry;
-
-	return round_up(div_ceil((uint64_t)table->next * (unsigned)geometry->type, 8),
-			geometry->sector_bytes);
-}
-
-/* The window's sectors that hold entries, into each copy. */
-static void table_write(struct table *table)
-{
-	const struct fat_geometry *geometry = &table->populate->geometry;
-	uint64_t off = fat_entry_off(geometry->type, table->first);
-	size_t n_bytes = (size_t)(table_end_off(table) - off);
-
-	for (uint32_t copy = 0; copy < geometry->n_fats && table->status == FAT_OK; copy++)
-		table->status =
-			fat_dev_write(table->dev, fat_geometry_fat_off(geometry, copy) + off,
-				      table->window, n_bytes);
-}
-
-static void table_put(struct table *table, uint32_t value)
-{
-	enum fat_type type = table->populate->geometry.type;
-
-	if (table->next - table->first == table->window_entries) {
-		table_write(table);
-		memset(table->window, 0, FAT_WINDOW_BYTES);
-		table->first = table->next;
-	}
-	/* Only reserved entries use the top bits of FAT32; set() keeps them as they are. */
-	fat_entry_set(type, table->window, table->next - table->first, value);
-	table->next++;
-}
-
-/* Clusters that the walk leaves out are bad ones. */
-static void table_fill(struct table *table, uint32_t clus)
-{
-	while (table->next < clus)
-		table_put(table, fat_entry_bad(table->populate->geometry.type));
-}
-
-static void table_put_chain(struct table *table, const struct populate_node *node)
-{
-	const struct fat_populate *populate = table->populate;
-	uint32_t clus = node->first_clus;
-
-	for (uint32_t left = node->n_clus; left > 0;) {
-		uint32_t run = fat_populate_run(populate, clus, left);
-
-		table_fill(table, clus);
-		left -= run;
-		for (; run > 1; run--)
-			table_put(table, ++clus);
-		clus = fat_populate_skip_bad(populate, clus + 1);
-		table_put(table, left ? clus : fat_entry_mask(populate->geometry.type));
-	}
-}
-
-/* Bad clusters behind the last one in use that share its sector: sectors are written whole. */
-static void table_put_rest(struct table *table)
-{
-	const struct fat_populate *populate = table->populate;
-	enum fat_type type = populate->geometry.type;
-
-	for (size_t i = fat_populate_find_bad(populate, table->next); i < populate->n_bad; i++) {
-		if (fat_entry_off(type, populate->bad[i]) >= table_end_off(table))
-			break;
-		while (table->next < populate->bad[i])
-			table_put(table, 0);
-		table_put(table, fat_entry_bad(type));
-	}
-}
-
-static enum fat_status write_fats(const struct fat_populate *populate, struct fat_dev *dev)
-{
-	enum fat_type type = populate->geometry.type;
-	struct walk walk = { .populate = populate };
-	struct table table = {
-		.populate = populate,
-		.dev = dev,
-		.window = calloc(1, FAT_WINDOW_BYTES),
-		.window_entries = (uint32_t)(FAT_WINDOW_BYTES * 8ull / (unsigned)type),
-	};
-	uint32_t node;
-
-	if (!table.window)
-		return FAT_ERR_MEMORY;
-	table_put(&table, (fat_entry_mask(type) & ~0xFFu) | populate->geometry.media);
-	table_put(&table, fat_entry_mask(type));
-	while ((node = walk_next(&walk)) != FAT_POPULATE_NO_NODE && table.status == FAT_OK)
-		table_put_chain(&table, &populate->node[node]);
-	table_put_rest(&table);
-	if (table.status == FAT_OK)
-		table_write(&table);
-	free(table.window);
-	return table.status;
-}
 
 /* ---- a stream of bytes to ascending places ---- */
 
@@ -396,11 +247,11 @@ static enum fat_status write_file(struct stream *stream, uint32_t node)
 static enum fat_status write_nodes(struct stream *stream)
 {
 	const struct fat_populate *populate = stream->populate;
-	struct walk walk = { .populate = populate };
+	struct populate_walk walk = { .populate = populate };
 	enum fat_status status = FAT_OK;
 	uint32_t node;
 
-	while (status == FAT_OK && (node = walk_next(&walk)) != FAT_POPULATE_NO_NODE)
+	while (status == FAT_OK && (node = fat_populate_walk_next(&walk)) != FAT_POPULATE_NO_NODE)
 		status = populate->node[node].is_folder ? write_folder(stream, node)
 							: write_file(stream, node);
 	return status == FAT_OK ? stream_write(stream) : status;
@@ -421,8 +272,6 @@ enum fat_status fat_populate_write(struct fat_populate *populate, struct fat_dev
 
 	if (populate->n_used_clus == 0 && populate->geometry.type == FAT_TYPE_32)
 		status = FAT_ERR_ARGUMENT; /* not placed */
-	if (status == FAT_OK)
-		status = write_fats(populate, dev);
 	if (status == FAT_OK)
 		status = write_nodes(&stream);
 	populate->failed_node = stream.failed_node;
