@@ -93,6 +93,19 @@ void cli_print_stats(FILE *out, struct fat_dev *dev);
 /* Bytes for people: "4.0 MiB", into buf. */
 const char *cli_size_text(uint64_t bytes, char *buf, size_t buf_bytes);
 
+/* A bar on standard error, for work of more than a second at a terminal. */
+struct cli_progress {
+	const char *what;
+	uint64_t total_bytes;
+	int64_t start_ms, next_ms;
+	bool is_wanted, is_shown;
+};
+
+void cli_progress_begin(struct cli_progress *progress, const char *what, uint64_t total_bytes);
+void cli_progress_show(struct cli_progress *progress, uint64_t done_bytes);
+/* Takes the bar away. */
+void cli_progress_end(struct cli_progress *progress);
+
 /* What time it is for what is written. */
 struct cli_clock {
 	int64_t seconds;    /* since 1970 */
