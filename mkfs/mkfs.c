@@ -4,17 +4,21 @@
  *
  * Everything that can be refused is refused before the first byte is written.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "badblocks.h"
 #include "mkfs.h"
 #include "preflight.h"
+#include "tree.h"
 
 #define MAX_MESSAGE_BYTES 512u
 
 /* What a run works on. */
 struct job {
 	struct mkfs_options options;
+	struct mkfs_moment moment;
+	struct mkfs_tree *tree; /* -d; NULL: none */
 	struct mkfs_target target;
 	struct mkfs_preflight preflight;
 	struct fat_layout layout;
@@ -24,46 +28,108 @@ struct job {
 	uint8_t message[MAX_MESSAGE_BYTES];
 };
 
+/* -C without BLOCKS makes the smallest volume that holds the tree. */
+static bool choose_size(struct job *job)
+{
+	struct mkfs_options *options = &job->options;
+	uint64_t size_bytes;
+
+	if (!options->size_for && (!options->create || options->has_blocks))
+		return true;
+	if (!mkfs_tree_fit(job->tree, &options->ask, &size_bytes))
+		return false;
+	options->has_blocks = true;
+	options->n_blocks = size_bytes / 1024;
+	return true;
+}
+
+static bool read_tree(struct job *job)
+{
+	if (!job->options.tree_path)
+		return true;
+	cli_catch_signals(); /* long work: what was created is to be removed */
+	job->tree = mkfs_tree_open(&job->options, &job->moment);
+	if (!job->tree)
+		return false;
+	mkfs_tree_set_label(job->tree, &job->format, &job->moment);
+	return choose_size(job);
+}
+
+/* All that needs no look at the target. */
+static bool prepare(struct job *job)
+{
+	const struct mkfs_options *options = &job->options;
+
+	return mkfs_label_encode(options->label, options->codepage, job->format.label,
+				 &job->format.has_label) &&
+	       mkfs_moment_find(options, &job->moment) && read_tree(job);
+}
+
 /* What the volume gets besides its layout. */
-static bool find_contents(struct job *job)
+static void find_contents(struct job *job)
 {
 	const struct mkfs_options *options = &job->options;
 	struct fat_format_options *format = &job->format;
-	struct mkfs_moment moment;
 	size_t max_bytes;
 
 	format->has_table = options->table == MKFS_TABLE_YES;
-	if (!mkfs_moment_find(options, &moment))
-		return false;
-	format->volume_id = moment.volume_id;
-	format->disk_id = moment.volume_id;
-	format->date_dos = moment.date_dos;
-	format->time_dos = moment.time_dos;
+	format->volume_id = job->moment.volume_id;
+	format->disk_id = job->moment.volume_id;
+	format->date_dos = job->moment.date_dos;
+	format->time_dos = job->moment.time_dos;
 	max_bytes = fat_boot_message_max(job->layout.geometry.type, format->has_table);
 	if (options->message_path && mkfs_message_read(options->message_path, max_bytes,
 						       job->message, &format->message_bytes))
 		format->message = job->message;
-	return true;
+}
+
+static enum fat_status plan_layout(struct job *job)
+{
+	if (job->tree)
+		return fat_populate_plan(job->tree->populate, &job->options.ask, &job->layout);
+	return fat_layout_plan(&job->options.ask, &job->layout);
+}
+
+/*
+ * What goes where: bad clusters become runs, FAT32's root directory keeps off them, and so does what
+ * is in the tree. Done again after a scan has found more of them.
+ */
+static bool place(struct job *job)
+{
+	struct fat_geometry *geometry = &job->layout.geometry;
+	uint32_t first_good = mkfs_bad_first_good(&job->bad, geometry);
+
+	free(job->runs);
+	job->runs = mkfs_bad_runs(&job->bad, &job->format.n_runs);
+	job->format.runs = job->runs;
+	if (!job->runs || first_good == 0) {
+		cli_error(&mkfs_program, "%s: %s", job->options.path,
+			  job->runs ? "every cluster is bad; take another device" :
+				      "out of memory; free some");
+		return false;
+	}
+	if (geometry->type == FAT_TYPE_32)
+		geometry->root_clus = first_good;
+	return !job->tree ||
+	       mkfs_tree_place(job->tree, geometry, job->bad.clus, job->bad.n, &job->format);
 }
 
 static bool plan(struct job *job)
 {
 	struct mkfs_options *options = &job->options;
 
-	if (!mkfs_label_encode(options->label, options->codepage, job->format.label,
-			       &job->format.has_label) ||
-	    !mkfs_target_look(options, &job->target, &job->preflight))
+	if (!mkfs_target_look(options, &job->target, &job->preflight))
 		return false;
-	if (fat_layout_plan(&options->ask, &job->layout) != FAT_OK) {
+	if (plan_layout(job) != FAT_OK) {
 		mkfs_report_problem(options, &job->layout);
 		return false;
 	}
-	if (!find_contents(job) ||
-	    (options->bad_path &&
-	     !mkfs_bad_read_list(options->bad_path, &job->layout.geometry, &job->bad)))
+	find_contents(job);
+	if (options->bad_path &&
+	    !mkfs_bad_read_list(options->bad_path, &job->layout.geometry, &job->bad))
 		return false;
 	mkfs_report_warnings(options, &job->layout);
-	return true;
+	return place(job);
 }
 
 static void report(const struct job *job)
@@ -78,47 +144,50 @@ static void report(const struct job *job)
 		cli_print_stats(stdout, job->target.dev);
 }
 
-/* Bad clusters become runs, and FAT32's root directory keeps off them. */
-static bool place_bad(struct job *job)
+static bool device_failed(const struct job *job)
 {
-	struct fat_geometry *geometry = &job->layout.geometry;
-	uint32_t first_good = mkfs_bad_first_good(&job->bad, geometry);
+	const struct mkfs_target *target = &job->target;
 
-	job->runs = mkfs_bad_runs(&job->bad, &job->format.n_runs);
-	job->format.runs = job->runs;
-	if (!job->runs || first_good == 0) {
-		cli_error(&mkfs_program, "%s: %s", job->options.path,
-			  job->runs ? "every cluster is bad; take another device" :
-				      "out of memory; free some");
+	cli_device_error(&mkfs_program, job->options.path,
+			 target->dev->error.status != FAT_OK || !target->undo ?
+				 &target->dev->error :
+				 &target->undo->error);
+	return false;
+}
+
+static bool write_volume(struct job *job)
+{
+	struct mkfs_target *target = &job->target;
+
+	if (fat_format_begin(target->dev, &job->layout, &job->format) != FAT_OK)
+		return device_failed(job);
+	if (job->tree && !mkfs_tree_write(job->tree, job->options.path, target->dev))
 		return false;
-	}
-	if (geometry->type == FAT_TYPE_32)
-		geometry->root_clus = first_good;
+	if (fat_format_finish(target->dev, &job->layout, &job->format) != FAT_OK ||
+	    (target->undo && fat_undo_finish(target->undo) != FAT_OK))
+		return device_failed(job);
 	return true;
 }
 
 static bool apply(struct job *job)
 {
-	struct mkfs_target *target = &job->target;
-
-	if (!mkfs_target_open(&job->options, target))
+	if (!mkfs_target_open(&job->options, &job->target))
 		return false;
-	if (job->options.scan && !mkfs_bad_scan(job->options.path, target->dev,
-						&job->layout.geometry, &job->bad))
+	if (job->options.scan &&
+	    (!mkfs_bad_scan(job->options.path, job->target.dev, &job->layout.geometry, &job->bad) ||
+	     !place(job)))
 		return false;
-	if (!place_bad(job))
-		return false;
-	if (fat_format(target->dev, &job->layout, &job->format) == FAT_OK &&
-	    (!target->undo || fat_undo_finish(target->undo) == FAT_OK))
-		return true;
-	cli_device_error(&mkfs_program, job->options.path,
-			 target->dev->error.status != FAT_OK ? &target->dev->error :
-							       &target->undo->error);
-	return false;
+	return write_volume(job);
 }
 
 static bool work(struct job *job)
 {
+	if (!prepare(job))
+		return false;
+	if (job->options.size_for) {
+		printf("%" PRIu64 "\n", job->options.n_blocks);
+		return true;
+	}
 	if (!plan(job))
 		return false;
 	if (job->options.dry_run)
@@ -141,10 +210,11 @@ int mkfs_main(int argc, char **argv)
 
 	if (!mkfs_options_read(argc, argv, &job.options, &status))
 		return status;
-	if (!job.options.quiet && !job.options.json)
+	if (!job.options.quiet && !job.options.json && !job.options.size_for)
 		cli_banner(&mkfs_program, stdout);
 	done = work(&job);
 	mkfs_target_close(&job.options, &job.target, !done);
+	mkfs_tree_close(job.tree);
 	mkfs_bad_free(&job.bad);
 	free(job.runs);
 	return cli_close_stdout(&mkfs_program, done ? MKFS_DONE : MKFS_FAILED, MKFS_FAILED);

@@ -45,6 +45,8 @@ struct mkfs_options {
 	const char *undo_path;
 	bool scan;	      /* -c */
 	const char *bad_path; /* -l */
+	const char *tree_path; /* -d, --size-for: the folder; NULL: none */
+	bool size_for;	       /* tell the size, make nothing */
 };
 
 extern const struct cli_program mkfs_program;
@@ -82,6 +84,7 @@ void mkfs_target_close(const struct mkfs_options *options, struct mkfs_target *t
 
 /* Time and serial number: the clock, SOURCE_DATE_EPOCH or --invariant. false: told why. */
 struct mkfs_moment {
+	struct cli_clock clock;
 	uint32_t volume_id;
 	uint16_t date_dos, time_dos;
 };

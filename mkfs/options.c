@@ -24,6 +24,7 @@ enum option_code {
 	OPT_JSON,
 	OPT_UNDO,
 	OPT_VARIANT,
+	OPT_SIZE_FOR,
 };
 
 static const struct cli_option option_list[] = {
@@ -33,6 +34,7 @@ static const struct cli_option option_list[] = {
 	{ 'b', 'b', NULL, "SECTOR", "put FAT32's backup boot sector there; 0: none" },
 	{ 'c', 'c', NULL, NULL, "read everything first and mark what is bad" },
 	{ 'C', 'C', NULL, NULL, "create DEVICE, a file of BLOCKS KiB" },
+	{ 'd', 'd', "rootdir", "DIR", "fill the volume with what is in the folder DIR" },
 	{ 'D', 'D', NULL, "NUMBER", "BIOS drive number" },
 	{ 'f', 'f', NULL, "COUNT", "FATs, 1 to 4 (2)" },
 	{ 'F', 'F', NULL, "BITS", "type: 12, 16 or 32" },
@@ -57,6 +59,7 @@ static const struct cli_option option_list[] = {
 	{ OPT_UNDO, 0, "undo", "FILE", "save in FILE what is overwritten, for fatundo(8)" },
 	{ 'v', 'v', NULL, NULL, "print the volume's numbers; twice: with reasons" },
 	{ 'q', 'q', NULL, NULL, "print nothing but warnings and errors" },
+	{ OPT_SIZE_FOR, 0, "size-for", "DIR", "print the BLOCKS that DIR needs with these options" },
 	{ OPT_STATS, 0, "stats", NULL, "print what was read and written" },
 	{ OPT_HELP, 0, "help", NULL, "print this help" },
 };
@@ -319,6 +322,11 @@ static bool take(struct mkfs_options *options, int code, const char *value)
 	case 'm':
 		options->message_path = value;
 		return true;
+	case 'd':
+	case OPT_SIZE_FOR:
+		options->tree_path = value;
+		options->size_for = options->size_for || code == OPT_SIZE_FOR;
+		return true;
 	case 'M':
 		return take_media(options, value);
 	case 'n':
@@ -337,6 +345,8 @@ static bool take(struct mkfs_options *options, int code, const char *value)
 
 static bool take_operands(struct mkfs_options *options, char **operands, int n)
 {
+	if (n == 0 && options->size_for)
+		return true;
 	if (n == 0) {
 		cli_error(&mkfs_program, "No device specified.");
 		cli_usage(&mkfs_program, stderr);
@@ -357,12 +367,20 @@ static bool take_operands(struct mkfs_options *options, char **operands, int n)
 		cli_error(&mkfs_program, "-c and -l are incompatible; leave out one of them");
 		return false;
 	}
-	if (options->create && !options->has_blocks) {
+	if (options->create && !options->has_blocks && !options->tree_path) {
 		cli_error(&mkfs_program, "%s: Need intended size with -C; give it in KiB behind "
-					 "the file's name", options->path);
+					 "the file's name, or a folder with -d", options->path);
 		return false;
 	}
 	return true;
+}
+
+/* What the planner is told of these stands in several options. */
+static void ask_for_alignment(struct mkfs_options *options)
+{
+	options->ask.align = options->no_align ? FAT_ALIGN_NONE : FAT_ALIGN_CLUSTER;
+	options->ask.is_geometry_exact = options->has_geometry;
+	options->ask.whole_tracks = options->has_geometry && !options->no_align;
 }
 
 bool mkfs_options_read(int argc, char **argv, struct mkfs_options *options, int *exit_status)
@@ -386,5 +404,6 @@ bool mkfs_options_read(int argc, char **argv, struct mkfs_options *options, int 
 		if (!take(options, code, args.value))
 			return false;
 	}
+	ask_for_alignment(options);
 	return take_operands(options, argv + args.first_operand, argc - args.first_operand);
 }

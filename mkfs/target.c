@@ -131,13 +131,6 @@ static bool learn_room(struct mkfs_options *options, struct mkfs_target *target)
 	return true;
 }
 
-static void learn_alignment(struct mkfs_options *options)
-{
-	options->ask.align = options->no_align ? FAT_ALIGN_NONE : FAT_ALIGN_CLUSTER;
-	options->ask.is_geometry_exact = options->has_geometry;
-	options->ask.whole_tracks = options->has_geometry && !options->no_align;
-}
-
 static bool look_at_existing(struct mkfs_options *options, struct mkfs_target *target,
 			     struct mkfs_preflight *preflight)
 {
@@ -165,7 +158,6 @@ bool mkfs_target_look(struct mkfs_options *options, struct mkfs_target *target,
 {
 	*target = (struct mkfs_target){ .block_bytes = 1 };
 	*preflight = (struct mkfs_preflight){ .n_objections = 0 };
-	learn_alignment(options);
 	if (!options->create)
 		return look_at_existing(options, target, preflight);
 	if (access(options->path, F_OK) == 0)
