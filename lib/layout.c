@@ -65,6 +65,7 @@ static bool is_sane(const struct fat_layout_request *ask)
 
 	return type && sector && cluster && align && ask->n_fats <= 4 &&
 	       ask->reserved_sec <= FAT_LAYOUT_MAX_RESERVED_SEC &&
+	       ask->reserved_min_sec <= FAT_LAYOUT_MAX_RESERVED_SEC &&
 	       ask->root_entries <= FAT_MAX_ROOT_ENTRIES && ask->heads <= 65535 &&
 	       ask->track_sec <= 65535 && (ask->media == 0 || ask->media == 0xF0 || ask->media >= 0xF8) &&
 	       (ask->heads == 0) == (ask->track_sec == 0);
@@ -153,7 +154,9 @@ static struct fat_layout_frame frame_for(const struct draft *draft, enum fat_typ
 {
 	const struct fat_layout_request *ask = draft->ask;
 	uint32_t usual_root = draft->floppy ? draft->floppy->root_entries : USUAL_ROOT_ENTRIES;
-	uint32_t usual_reserved = type == FAT_TYPE_32 ? USUAL_RESERVED_32 : 1;
+	uint32_t usual_reserved = ask->reserved_min_sec	 ? ask->reserved_min_sec :
+				  type == FAT_TYPE_32 ? USUAL_RESERVED_32 :
+							1;
 
 	return (struct fat_layout_frame){
 		.total_sec = draft->geometry->total_sec,

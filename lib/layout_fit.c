@@ -69,6 +69,13 @@ static uint64_t estimate_clusters(const struct fat_layout_frame *frame, enum fat
 	return (space_bits + 2 * entry_bits) / (cluster_bits + entry_bits);
 }
 
+static uint32_t fat_sec_for(const struct fat_layout_frame *frame, enum fat_type type, uint64_t n_clus)
+{
+	uint64_t table_bytes = div_ceil((n_clus + FAT_FIRST_CLUS) * type, 8);
+
+	return (uint32_t)min_u64(div_ceil(table_bytes, frame->sector_bytes), UINT32_MAX);
+}
+
 static void count_clusters(const struct fat_layout_frame *frame, struct fat_layout_fit *fit)
 {
 	uint64_t fats = (uint64_t)fit->fat_sec * frame->n_fats;
@@ -113,6 +120,20 @@ static bool find_gap(const struct fat_layout_frame *frame, const struct fat_layo
 	return *gap % unit == 0;
 }
 
+/* Padding took clusters away: what the FATs no longer need becomes reserved, where there is room. */
+static void trim_fats(const struct fat_layout_frame *frame, enum fat_type type,
+		      struct fat_layout_fit *fit)
+{
+	uint32_t needed = fat_sec_for(frame, type, fit->n_clus);
+	uint64_t reserved = fit->reserved_sec +
+			    (uint64_t)(fit->fat_sec - needed) * frame->n_fats;
+
+	if (reserved > FAT_LAYOUT_MAX_RESERVED_SEC)
+		return;
+	fit->reserved_sec = (uint32_t)reserved;
+	fit->fat_sec = needed;
+}
+
 static void pad(const struct fat_layout_frame *frame, enum fat_type type,
 		struct fat_layout_fit *fit)
 {
@@ -134,6 +155,8 @@ static void pad(const struct fat_layout_frame *frame, enum fat_type type,
 	fit->reserved_sec += (uint32_t)pad_sec;
 	fit->fat_sec = (uint32_t)fat_sec;
 	count_clusters(frame, fit);
+	if (!in_fats)
+		trim_fats(frame, type, fit);
 }
 
 static bool is_in_limits(const struct fat_layout_frame *frame, enum fat_type type, uint64_t n_clus)
@@ -154,13 +177,12 @@ static bool is_in_limits(const struct fat_layout_frame *frame, enum fat_type typ
 bool fat_layout_fit(const struct fat_layout_frame *frame, enum fat_type type, uint32_t cluster_sec,
 		    struct fat_layout_fit *fit)
 {
-	uint64_t table_bytes, fat_sec;
+	uint64_t fat_sec;
 
 	*fit = (struct fat_layout_fit){ .cluster_sec = cluster_sec };
 	fit->is_aligned = frame->align == FAT_ALIGN_CLUSTER && frame->total_sec > SMALL_VOLUME_SEC;
 	fit_fixed_areas(frame, type, fit);
-	table_bytes = div_ceil((estimate_clusters(frame, type, fit) + FAT_FIRST_CLUS) * type, 8);
-	fat_sec = aligned(fit, div_ceil(table_bytes, frame->sector_bytes));
+	fat_sec = aligned(fit, fat_sec_for(frame, type, estimate_clusters(frame, type, fit)));
 	if (fat_sec > (type == FAT_TYPE_32 ? UINT32_MAX : UINT16_MAX))
 		return false;
 	fit->fat_sec = (uint32_t)fat_sec;

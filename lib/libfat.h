@@ -732,6 +732,7 @@ struct fat_layout_request {
 	uint32_t type;         /* 12, 16, 32; 0: chosen */
 	uint32_t cluster_sec;  /* 1 to 128, a power of two; 0: chosen */
 	uint32_t reserved_sec; /* exact; 0: chosen */
+	uint32_t reserved_min_sec; /* where they are chosen: from here on; 0: 32 on FAT32, else 1 */
 	uint32_t n_fats;       /* 1 to 4; 0: 2 */
 	uint32_t root_entries; /* FAT12/16, at least; 0: chosen */
 	uint32_t heads, track_sec; /* 0: chosen */

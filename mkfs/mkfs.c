@@ -10,6 +10,7 @@
 #include "badblocks.h"
 #include "mkfs.h"
 #include "preflight.h"
+#include "profile.h"
 #include "tree.h"
 
 #define MAX_MESSAGE_BYTES 512u
@@ -83,11 +84,27 @@ static void find_contents(struct job *job)
 		format->message = job->message;
 }
 
-static enum fat_status plan_layout(struct job *job)
+/* One planner for all: with a tree, it has to hold it. */
+static enum fat_status plan_for(void *ctx, const struct fat_layout_request *ask,
+				struct fat_layout *layout)
 {
+	const struct job *job = ctx;
+
 	if (job->tree)
-		return fat_populate_plan(job->tree->populate, &job->options.ask, &job->layout);
-	return fat_layout_plan(&job->options.ask, &job->layout);
+		return fat_populate_plan(job->tree->populate, ask, layout);
+	return fat_layout_plan(ask, layout);
+}
+
+static bool plan_layout(struct job *job)
+{
+	const struct mkfs_options *options = &job->options;
+
+	if (options->profile)
+		return mkfs_profile_plan(options->profile, options, plan_for, job, &job->layout);
+	if (plan_for(job, &options->ask, &job->layout) == FAT_OK)
+		return true;
+	mkfs_report_problem(options, &job->layout);
+	return false;
 }
 
 /*
@@ -118,12 +135,8 @@ static bool plan(struct job *job)
 {
 	struct mkfs_options *options = &job->options;
 
-	if (!mkfs_target_look(options, &job->target, &job->preflight))
+	if (!mkfs_target_look(options, &job->target, &job->preflight) || !plan_layout(job))
 		return false;
-	if (plan_layout(job) != FAT_OK) {
-		mkfs_report_problem(options, &job->layout);
-		return false;
-	}
 	find_contents(job);
 	if (options->bad_path &&
 	    !mkfs_bad_read_list(options->bad_path, &job->layout.geometry, &job->bad))

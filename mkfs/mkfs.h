@@ -19,6 +19,14 @@ enum mkfs_exit { MKFS_DONE = 0, MKFS_FAILED = 1 };
 
 enum mkfs_table { MKFS_TABLE_NO, MKFS_TABLE_YES };
 
+enum mkfs_align {
+	MKFS_ALIGN_AUTO,  /* whole clusters, or what a profile wants */
+	MKFS_ALIGN_NO,
+	MKFS_ALIGN_GIVEN, /* ask has it */
+};
+
+struct mkfs_profile;
+
 struct mkfs_options {
 	const char *path;
 	bool has_blocks;
@@ -27,6 +35,8 @@ struct mkfs_options {
 	bool create;
 	bool ignore_checks;
 	bool no_align;	     /* -a */
+	enum mkfs_align align;
+	const struct mkfs_profile *profile;
 	bool has_geometry;   /* -g */
 	bool has_hidden;     /* -h */
 	struct fat_layout_request ask; /* what the options say of the layout; target.c adds the rest */

@@ -10,8 +10,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "advice.h"
 #include "bytes.h"
 #include "mkfs.h"
+#include "profile.h"
 
 enum option_code {
 	OPT_HELP = CLI_LONG,
@@ -25,11 +27,17 @@ enum option_code {
 	OPT_UNDO,
 	OPT_VARIANT,
 	OPT_SIZE_FOR,
+	OPT_ALIGN,
+	OPT_PROFILE,
+	OPT_ADVICE,
 };
 
 static const struct cli_option option_list[] = {
 	{ 'a', 'a', NULL, NULL, "align nothing" },
 	{ 'A', 'A', NULL, NULL, "Atari's variant; given twice: the usual one" },
+	{ OPT_ALIGN, 0, "align", "SIZE|auto|no", "put the data area on multiples of SIZE on the disk" },
+	{ OPT_PROFILE, 0, "profile", "NAME", "esp, rpi-boot, sdcard, camera, dos or windows" },
+	{ OPT_ADVICE, 0, "advice", "FILE", "take the options that fatadvise --json recommends in FILE" },
 	{ OPT_VARIANT, 0, "variant", "NAME", "standard or atari" },
 	{ 'b', 'b', NULL, "SECTOR", "put FAT32's backup boot sector there; 0: none" },
 	{ 'c', 'c', NULL, NULL, "read everything first and mark what is bad" },
@@ -251,6 +259,51 @@ static bool take_table(struct mkfs_options *options, const char *text)
 	return true;
 }
 
+/* One word behind the size: where the padding goes, or that it is just enough to be in phase. */
+static bool take_align_word(struct fat_layout_request *ask, const char *word)
+{
+	if (strcmp(word, "fats") == 0)
+		ask->padding = FAT_PAD_FATS;
+	else if (strcmp(word, "beside") == 0)
+		ask->align = FAT_ALIGN_PHASE;
+	else
+		return false;
+	return true;
+}
+
+/* auto, no, SIZE[+PHASE][,beside][,fats] */
+static bool take_align(struct mkfs_options *options, const char *text)
+{
+	struct fat_layout_request *ask = &options->ask;
+	char copy[64], *rest = NULL, *phase, *word;
+	bool is_right = strlen(text) < sizeof copy;
+
+	options->align = strcmp(text, "auto") == 0 ? MKFS_ALIGN_AUTO :
+			 strcmp(text, "no") == 0   ? MKFS_ALIGN_NO :
+						     MKFS_ALIGN_GIVEN;
+	if (options->align != MKFS_ALIGN_GIVEN)
+		return true;
+	snprintf(copy, sizeof copy, "%s", text);
+	word = strtok_r(copy, ",", &rest);
+	phase = word ? strchr(word, '+') : NULL;
+	if (phase)
+		*phase++ = '\0';
+	ask->align = FAT_ALIGN_BOUNDARY;
+	is_right = is_right && word && cli_parse_size(word, &ask->align_bytes) &&
+		   ask->align_bytes > 0 && ask->align_bytes <= 1ull << 40 &&
+		   (!phase || cli_parse_size(phase, &ask->align_phase_bytes));
+	while (is_right && (word = strtok_r(NULL, ",", &rest)))
+		is_right = take_align_word(ask, word);
+	return is_right || complain("Bad alignment", text,
+				    "auto, no, or a size such as 4M, 6M+1536K, 4M,beside or 4M,fats");
+}
+
+static bool take_profile(struct mkfs_options *options, const char *text)
+{
+	options->profile = mkfs_profile_find(text);
+	return options->profile || complain("Unknown profile", text, mkfs_profile_names());
+}
+
 static bool take_variant(struct mkfs_options *options, const char *text)
 {
 	bool is_atari = strcasecmp(text, "atari") == 0;
@@ -305,6 +358,31 @@ static bool take_flag(struct mkfs_options *options, int code)
 	return true;
 }
 
+static bool take(struct mkfs_options *options, int code, const char *value);
+
+static bool take_named(struct mkfs_options *options, const char *name, const char *value)
+{
+	return take(options, strcmp(name, "--align") == 0 ? OPT_ALIGN : name[1], value);
+}
+
+static bool take_path(struct mkfs_options *options, int code, const char *value)
+{
+	switch (code) {
+	case 'l':
+		options->bad_path = value;
+		return true;
+	case 'm':
+		options->message_path = value;
+		return true;
+	case OPT_UNDO:
+		options->undo_path = value;
+		return true;
+	case OPT_ADVICE:
+		return mkfs_advice_read(value, options, take_named);
+	}
+	return false;
+}
+
 static bool take(struct mkfs_options *options, int code, const char *value)
 {
 	const struct number_rule *rule = rule_for(code);
@@ -316,12 +394,6 @@ static bool take(struct mkfs_options *options, int code, const char *value)
 		return take_geometry(options, value);
 	case 'i':
 		return take_volume_id(options, value);
-	case 'l':
-		options->bad_path = value;
-		return true;
-	case 'm':
-		options->message_path = value;
-		return true;
 	case 'd':
 	case OPT_SIZE_FOR:
 		options->tree_path = value;
@@ -336,11 +408,12 @@ static bool take(struct mkfs_options *options, int code, const char *value)
 		return take_table(options, value);
 	case OPT_VARIANT:
 		return take_variant(options, value);
-	case OPT_UNDO:
-		options->undo_path = value;
-		return true;
+	case OPT_ALIGN:
+		return take_align(options, value);
+	case OPT_PROFILE:
+		return take_profile(options, value);
 	}
-	return take_flag(options, code);
+	return take_flag(options, code) || take_path(options, code, value);
 }
 
 static bool take_operands(struct mkfs_options *options, char **operands, int n)
@@ -375,10 +448,15 @@ static bool take_operands(struct mkfs_options *options, char **operands, int n)
 	return true;
 }
 
-/* What the planner is told of these stands in several options. */
+/*
+ * What the planner is told of these stands in several options. -a is dosfstools' word for --align no,
+ * and also keeps the volume off whole tracks.
+ */
 static void ask_for_alignment(struct mkfs_options *options)
 {
-	options->ask.align = options->no_align ? FAT_ALIGN_NONE : FAT_ALIGN_CLUSTER;
+	if (options->align == MKFS_ALIGN_NO ||
+	    (options->no_align && options->align != MKFS_ALIGN_GIVEN))
+		options->ask.align = FAT_ALIGN_NONE;
 	options->ask.is_geometry_exact = options->has_geometry;
 	options->ask.whole_tracks = options->has_geometry && !options->no_align;
 }

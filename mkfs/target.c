@@ -145,6 +145,8 @@ static bool look_at_existing(struct mkfs_options *options, struct mkfs_target *t
 	target->block_bytes = dev->block_bytes;
 	learn_sector(options, target);
 	is_right = learn_room(options, target);
+	if (options->align == MKFS_ALIGN_GIVEN)
+		options->ask.start_off = target->volume_off;
 	if (is_right && place.kind == HOST_BLOCK)
 		learn_block_device(options, &place, dev, target);
 	if (is_right)

@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# mkfs.fat: alignment, profiles, advice.
+
+bats_require_minimum_version 1.5.0
+setup() {
+	PATH=$FATWISE_BIN:$PATH
+	cd "$BATS_TEST_TMPDIR" || return 1
+	command -v python3 >/dev/null || skip "no python3"
+}
+
+# plan SIZE KEY OPTION...: a number of the plan for a file of SIZE
+plan() {
+	local size=$1 key=$2
+	shift 2
+	rm -f a
+	truncate -s "$size" a
+	mkfs.fat --dry-run --json "$@" a 2>/dev/null |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]]["value"])' "$key"
+}
+data() { plan "$1" first_byte_of_the_data_area "${@:2}"; }
+
+@test "--align SIZE: the data area is on the boundary, at every width, powers of two or not" {
+	for align in 65536 4194304 6291456 3145728; do
+		[ $(($(data 30M -F12 --align $align) % align)) -eq 0 ]
+		[ $(($(data 200M -F16 --align $align) % align)) -eq 0 ]
+		[ $(($(data 4G -F32 --align $align) % align)) -eq 0 ]
+		[ $(($(data 4G -F32 --align $align,fats) % align)) -eq 0 ]
+	done
+	[ "$(plan 4G reserved_sectors --align 4M,fats)" -eq 32 ]
+	[ $(($(data 4G --align 6M+1536K) % 6291456)) -eq 1572864 ]
+	[ $(($(data 4G --align 4M --offset 2048) % 4194304)) -eq $((4194304 - 1048576)) ]
+}
+
+@test "--align SIZE,beside: clusters are in phase, the data area follows the FATs" {
+	at=$(data 4G -s 64 --align 6M+4K,beside)
+	[ $(((at - 4096) % 32768)) -eq 0 ]
+	[ "$(plan 4G reserved_sectors -s 64 --align 6M+4K,beside)" -lt 96 ]
+}
+
+@test "--align no, auto; senseless ones are refused" {
+	[ "$(plan 64M reserved_sectors --align no)" -eq 1 ]
+	[ "$(plan 64M reserved_sectors --align auto)" -eq 4 ]
+	truncate -s 64M a
+	for align in x 0 -4M 4M,sideways 4M+x ''; do
+		run --separate-stderr mkfs.fat --align "$align" a
+		[ "$status" -eq 1 ]
+		[ "${#stderr_lines[@]}" -eq 1 ]
+	done
+}
+
+@test "where padding cannot reach: where the volume should begin" {
+	truncate -s 4G a
+	run --separate-stderr mkfs.fat --align 64M a
+	[ "$status" -eq 1 ]
+	start=$(sed 's/.*begin at byte \([0-9]*\) .*/\1/' <<<"$stderr")
+	truncate -s 5G a
+	run mkfs.fat --align 64M --offset $((start / 512)) a 4194304
+	[ "$status" -eq 0 ]
+}
+
+@test "--profile sdcard: the SD Association's table" {
+	# size type cluster boundary
+	while read -r size type cluster boundary; do
+		[ "$(plan "$size" FAT_type --profile sdcard)" -eq "$type" ]
+		[ $(($(plan "$size" sectors_per_cluster --profile sdcard) * 512)) -eq "$cluster" ]
+		[ $(($(data "$size" --profile sdcard) % boundary)) -eq 0 ]
+	done <<-END
+		8M 12 8192 8192
+		30M 12 16384 16384
+		120M 16 16384 32768
+		250M 16 16384 32768
+		480M 16 16384 65536
+		980M 16 16384 65536
+		1900M 16 32768 65536
+		4G 32 32768 4194304
+		15G 32 32768 4194304
+		32G 32 32768 4194304
+		64G 32 65536 16777216
+		128G 32 65536 16777216
+		256G 32 65536 33554432
+		512G 32 65536 33554432
+		1T 32 65536 67108864
+		2000G 32 65536 67108864
+	END
+	# at a band's upper end the clusters are too many for its type
+	[ "$(plan 64M FAT_type --profile sdcard)" -eq 16 ]
+	[ "$(plan 2G FAT_type --profile sdcard)" -eq 32 ]
+	# FATs no longer than needed, at least 9 reserved sectors
+	[ "$(plan 16G sectors_per_FAT --profile sdcard)" -eq 4095 ]
+	[ "$(plan 16G reserved_sectors --profile sdcard)" -eq 8194 ]
+}
+
+@test "profiles: what they set, and what they refuse" {
+	[ "$(plan 100M FAT_type --profile esp)" -eq 32 ]
+	[ "$(plan 100M FAT_type --profile rpi-boot)" -eq 16 ]
+	[ "$(plan 256M FAT_type --profile rpi-boot)" -eq 32 ]
+	[ "$(plan 64G sectors_per_cluster --profile camera)" -eq 64 ]
+	[ "$(plan 400M sectors_per_cluster --profile dos)" -eq 16 ]
+	[ "$(plan 1G FAT_type --profile dos)" -eq 16 ]
+	[ "$(plan 20G sectors_per_cluster --profile windows)" -eq 32 ]
+	[ "$(plan 300M sectors_per_cluster --profile windows -s 32)" -eq 32 ]
+	truncate -s 16M a
+	run --separate-stderr mkfs.fat --profile esp a
+	[ "$status" -eq 1 ]
+	kib=$(sed 's/.*needs \([0-9]*\) KiB.*/\1/' <<<"$stderr")
+	mkfs.fat --profile esp -C new "$kib"
+	rm new
+	run mkfs.fat --profile esp -C new $((kib - 1))
+	[ "$status" -eq 1 ]
+	for options in "-s 128 --profile camera" "-S 4096 --profile dos" "--profile toaster"; do
+		run --separate-stderr mkfs.fat $options a
+		[ "$status" -eq 1 ]
+		[ "${#stderr_lines[@]}" -eq 1 ]
+	done
+	truncate -s 3G a
+	run mkfs.fat --profile dos a
+	[ "$status" -eq 1 ]
+}
+
+@test "--advice: fatadvise's words are taken, later options win" {
+	echo '{"device": "x", "recommended": {"verdict": "chosen", "mkfs": "-F 32 -s 64 -a -R 100"}}' >advice
+	[ "$(plan 4G sectors_per_cluster --advice advice)" -eq 64 ]
+	[ "$(plan 4G reserved_sectors --advice advice)" -eq 100 ]
+	[ "$(plan 4G sectors_per_cluster --advice advice -s 32)" -eq 32 ]
+	truncate -s 1G a
+	cp --sparse=always a before
+	for text in '{}' '{"recommended": {"mkfs": ""}}' '{"recommended": {"mkfs": "-C x"}}' \
+		'{"recommended": {"mkfs": "-s 3"}}' '{"recommended": {"mkfs": 5}}' ''; do
+		echo "$text" >advice
+		run --separate-stderr mkfs.fat --advice advice a
+		[ "$status" -eq 1 ]
+		[ "${#stderr_lines[@]}" -eq 1 ]
+	done
+	run --separate-stderr mkfs.fat --advice missing a
+	[ "$status" -eq 1 ]
+	cmp a before
+}
