@@ -224,7 +224,7 @@ static uint32_t wipe_first_bytes(const struct fat_dev *dev, const struct fat_geo
 }
 
 /* A hole would do for zeros, except for the boot sector: it must be gone before anything else is. */
-static enum fat_status wipe(struct fat_dev *dev, const struct fat_geometry *geometry)
+static enum fat_status wipe(struct fat_dev *dev, const struct fat_geometry *geometry, bool discard)
 {
 	static const uint8_t nothing[FAT_BOOT_BYTES];
 	uint32_t start_off = wipe_first_bytes(dev, geometry);
@@ -234,6 +234,8 @@ static enum fat_status wipe(struct fat_dev *dev, const struct fat_geometry *geom
 
 	if (status == FAT_OK)
 		status = fat_dev_flush(dev);
+	if (status == FAT_OK && discard) /* where it is not offered, nothing is lost */
+		fat_dev_discard(dev, start_off, fat_geometry_total_bytes(geometry) - start_off);
 	if (status == FAT_OK)
 		status = fat_dev_zero(dev, start_off, signatures_end - start_off);
 	if (status == FAT_OK)
@@ -309,7 +311,7 @@ enum fat_status fat_format_begin(struct fat_dev *dev, const struct fat_layout *l
 	if (status != FAT_OK)
 		fat_dev_fail(dev, status, "format", 0, 0, 0);
 	if (status == FAT_OK)
-		status = wipe(dev, geometry);
+		status = wipe(dev, geometry, options->discard);
 	if (status == FAT_OK)
 		status = fat_format_table(dev, geometry, runs, n_runs);
 	if (status == FAT_OK)

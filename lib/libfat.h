@@ -885,6 +885,7 @@ struct fat_format_options {
 				     * directory is in none, it is the one cluster root_clus. */
 	size_t n_runs;
 	uint32_t next_clus;	/* FSInfo's hint; 0: the usual one */
+	bool discard;		/* tell the device first that nothing in the volume is needed */
 };
 
 /* The boot sector of a planned volume. Pure. */
@@ -919,6 +920,21 @@ enum fat_status fat_format_finish(struct fat_dev *dev, const struct fat_layout *
 /* Both. */
 enum fat_status fat_format(struct fat_dev *dev, const struct fat_layout *layout,
 			   const struct fat_format_options *options);
+
+/* ---- experimental: verify ------------------------------------------------------------------ */
+
+/*
+ * dev_verify: a layer that remembers what was written (a checksum for each write, zeros as ranges),
+ * so that it can be read back. Takes over `below`; FAT_ERR_MEMORY: it stays the caller's. Memory: 32
+ * bytes a write that was not written over.
+ */
+enum fat_status fat_verify_open(struct fat_dev *below, struct fat_dev **dev);
+
+/*
+ * Reads back all that was written, in order. FAT_OK and *is_right; where not, *wrong_off is the start
+ * of the first range that reads otherwise. A range that was written over in part is left out.
+ */
+enum fat_status fat_verify_check(struct fat_dev *dev, bool *is_right, uint64_t *wrong_off);
 
 /* ---- experimental: undo -------------------------------------------------------------------- */
 

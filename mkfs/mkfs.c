@@ -179,7 +179,14 @@ static bool write_volume(struct job *job)
 	if (fat_format_finish(target->dev, &job->layout, &job->format) != FAT_OK ||
 	    (target->undo && fat_undo_finish(target->undo) != FAT_OK))
 		return device_failed(job);
-	return true;
+	return mkfs_target_verify(&job->options, target);
+}
+
+/* By default block devices that can; what --undo is to bring back must not be discarded. */
+static bool should_discard(const struct job *job)
+{
+	return job->options.discard == MKFS_DISCARD_YES ||
+	       (job->options.discard == MKFS_DISCARD_AUTO && job->target.can_discard);
 }
 
 static bool apply(struct job *job)
@@ -190,6 +197,7 @@ static bool apply(struct job *job)
 	    (!mkfs_bad_scan(job->options.path, job->target.dev, &job->layout.geometry, &job->bad) ||
 	     !place(job)))
 		return false;
+	job->format.discard = should_discard(job) && !job->target.undo;
 	return write_volume(job);
 }
 

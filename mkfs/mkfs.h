@@ -25,6 +25,8 @@ enum mkfs_align {
 	MKFS_ALIGN_GIVEN, /* ask has it */
 };
 
+enum mkfs_discard { MKFS_DISCARD_AUTO, MKFS_DISCARD_YES, MKFS_DISCARD_NO };
+
 struct mkfs_profile;
 
 struct mkfs_options {
@@ -53,6 +55,8 @@ struct mkfs_options {
 	bool dry_run;
 	bool json;
 	const char *undo_path;
+	bool verify;
+	enum mkfs_discard discard;
 	bool scan;	      /* -c */
 	const char *bad_path; /* -l */
 	const char *tree_path; /* -d, --size-for: the folder; NULL: none */
@@ -71,6 +75,8 @@ bool mkfs_options_read(int argc, char **argv, struct mkfs_options *options, int 
 struct mkfs_target {
 	struct fat_dev *dev;	/* open for writing; begins where the volume does */
 	struct fat_dev *undo;	/* --undo: the layer in it */
+	struct fat_dev *verify; /* --verify: likewise */
+	bool can_discard;
 	bool is_created;	/* by us: to be removed when something fails */
 	uint64_t size_bytes;	/* of the whole target */
 	uint32_t block_bytes;	/* the smallest sector that it takes; 1: any */
@@ -88,6 +94,9 @@ bool mkfs_target_look(struct mkfs_options *options, struct mkfs_target *target,
 
 /* Opens or creates it for writing. false: told. */
 bool mkfs_target_open(const struct mkfs_options *options, struct mkfs_target *target);
+
+/* --verify: reads back what was written. false: told. */
+bool mkfs_target_verify(const struct mkfs_options *options, struct mkfs_target *target);
 
 /* Closes; removes what was created if the work failed. */
 void mkfs_target_close(const struct mkfs_options *options, struct mkfs_target *target, bool failed);

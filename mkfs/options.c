@@ -27,6 +27,9 @@ enum option_code {
 	OPT_UNDO,
 	OPT_VARIANT,
 	OPT_SIZE_FOR,
+	OPT_VERIFY,
+	OPT_DISCARD,
+	OPT_NODISCARD,
 	OPT_ALIGN,
 	OPT_PROFILE,
 	OPT_ADVICE,
@@ -62,6 +65,9 @@ static const struct cli_option option_list[] = {
 	{ 'S', 'S', NULL, "BYTES", "sector size: a power of two, 512 to 32768" },
 	{ OPT_OFFSET, 0, "offset", "SECTOR", "the volume begins there in DEVICE" },
 	{ OPT_INVARIANT, 0, "invariant", NULL, "the same volume id and times each run" },
+	{ OPT_DISCARD, 0, "discard", NULL, "discard the volume first, where the device offers it" },
+	{ OPT_NODISCARD, 0, "nodiscard", NULL, "do not" },
+	{ OPT_VERIFY, 0, "verify", NULL, "read back what was written" },
 	{ OPT_DRY_RUN, 0, "dry-run", NULL, "print the plan with its reasons; open nothing for writing" },
 	{ OPT_JSON, 0, "json", NULL, "print the plan as JSON" },
 	{ OPT_UNDO, 0, "undo", "FILE", "save in FILE what is overwritten, for fatundo(8)" },
@@ -351,6 +357,15 @@ static bool take_flag(struct mkfs_options *options, int code)
 		break;
 	case OPT_JSON:
 		options->json = true;
+		break;
+	case OPT_VERIFY:
+		options->verify = true;
+		break;
+	case OPT_DISCARD:
+		options->discard = MKFS_DISCARD_YES;
+		break;
+	case OPT_NODISCARD:
+		options->discard = MKFS_DISCARD_NO;
 		break;
 	default:
 		return false;

@@ -4,6 +4,7 @@
  *
  * Looking opens nothing for writing. A file that -C made is removed again when the work fails.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,7 +78,7 @@ static void learn_sector(struct mkfs_options *options, const struct mkfs_target 
 }
 
 static void learn_block_device(struct mkfs_options *options, const struct host_target *place,
-			       struct fat_dev *dev, const struct mkfs_target *target)
+			       struct fat_dev *dev, struct mkfs_target *target)
 {
 	struct fat_layout_request *ask = &options->ask;
 	struct host_topology topology;
@@ -85,6 +86,7 @@ static void learn_block_device(struct mkfs_options *options, const struct host_t
 	uint64_t hidden_sec;
 
 	host_topology_read(NULL, place, &topology);
+	target->can_discard = topology.discard_max_bytes > 0;
 	ask->disk_bytes = topology.disk_bytes;
 	ask->fixed_disk = strcmp(topology.driver, "loop") != 0 && topology.removable != HOST_YES;
 	ask->start_off = topology.part_start_bytes + target->volume_off;
@@ -212,6 +214,35 @@ static bool put_undo(const struct mkfs_options *options, struct mkfs_target *tar
 	return true;
 }
 
+static bool put_verify(const struct mkfs_options *options, struct mkfs_target *target)
+{
+	if (!options->verify)
+		return true;
+	if (fat_verify_open(target->dev, &target->verify) != FAT_OK)
+		return refuse(options, "out of memory", "leave out --verify");
+	target->dev = target->verify;
+	return true;
+}
+
+/* What the system has cached says nothing of the medium. */
+bool mkfs_target_verify(const struct mkfs_options *options, struct mkfs_target *target)
+{
+	int fd = fat_dev_file_fd(fat_dev_base(target->dev));
+	uint64_t wrong_off;
+	bool is_right;
+
+	if (!target->verify)
+		return true;
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	if (fat_verify_check(target->verify, &is_right, &wrong_off) != FAT_OK)
+		return device_failed(options->path, target->verify);
+	if (!is_right)
+		cli_error(&mkfs_program, "%s: verify: what was written at byte %" PRIu64
+					 " reads otherwise; do not use this device", options->path,
+			  wrong_off);
+	return is_right;
+}
+
 static bool enter_offset(const struct mkfs_options *options, struct mkfs_target *target)
 {
 	struct fat_dev *window;
@@ -227,7 +258,7 @@ static bool enter_offset(const struct mkfs_options *options, struct mkfs_target 
 bool mkfs_target_open(const struct mkfs_options *options, struct mkfs_target *target)
 {
 	return open_or_create(options, target) && put_undo(options, target) &&
-	       enter_offset(options, target);
+	       put_verify(options, target) && enter_offset(options, target);
 }
 
 void mkfs_target_close(const struct mkfs_options *options, struct mkfs_target *target, bool failed)

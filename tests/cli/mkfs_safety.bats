@@ -205,3 +205,25 @@ assert plan["clusters"]["value"] == 32695 and plan["written"] is False'
 	run --separate-stderr mkfs.fat -A -h 70000 a
 	[[ $stderr == *"doesn't fit in 16bit field"* ]]
 }
+
+@test "--verify: a sound file is; with --undo and --offset too" {
+	image a 40M
+	mkfs.fat -q --verify a
+	mkfs.fat -q --verify --undo undo --offset 2048 -F32 a 2>/dev/null
+	fatundo undo a
+	run /usr/sbin/fsck.fat -n a
+	[ "$status" -eq 0 ]
+}
+
+@test "--discard: block devices by default, not with --nodiscard nor --undo" {
+	image a 40M
+	attach a
+	run mkfs.fat --stats "$loop"
+	[[ $output == *"discarded: 1 requests"* ]] || skip "this loop device takes no discards"
+	run mkfs.fat --stats --nodiscard "$loop"
+	[[ $output == *"discarded: 0 requests"* ]]
+	run mkfs.fat --stats --undo undo "$loop"
+	[[ $output == *"discarded: 0 requests"* ]]
+	losetup -d "$loop"
+	mkfs.fat -q --discard a
+}
