@@ -37,6 +37,13 @@ static bool choose_size(struct job *job)
 
 	if (!options->size_for && (!options->create || options->has_blocks))
 		return true;
+	if (options->profile) {
+		cli_error(&mkfs_program,
+			  "%s: no size can be chosen for a profile; give BLOCKS, or leave out "
+			  "--profile",
+			  options->tree_path);
+		return false;
+	}
 	if (!mkfs_tree_fit(job->tree, &options->ask, &size_bytes))
 		return false;
 	options->has_blocks = true;

@@ -209,6 +209,16 @@ is_copy_of() { # IMAGE FOLDER
 	[[ $(fsck.fat -n image) == *" 16/"* ]]
 }
 
+@test "a profile's rules hold for a filled volume; its size is to be given" {
+	make_tree tree
+	run -1 mkfs.fat --profile esp -C -d tree image
+	[[ $output == *"give BLOCKS"* ]]
+	[ ! -e image ]
+	run -0 mkfs.fat --profile esp -C -d tree image 40000
+	is_copy_of image tree
+	[[ $(fatlabel --json image) == *FAT32* ]]
+}
+
 @test "holes stay holes" {
 	mkdir tree
 	truncate -s 200M tree/sparse
