@@ -166,6 +166,8 @@ static uint64_t partition_off(const struct advise_facts *facts,
 {
 	uint64_t block = inferred->block.value, phase;
 
+	if (block == 0 && facts->erase_hint_bytes > 0)
+		return round_up(1u << 20, facts->erase_hint_bytes);
 	if (block == 0)
 		return facts->size_bytes >= 1ull << 30 ? 4u << 20 : 1u << 20;
 	phase = (facts->start_bytes + inferred->block_off) % block;

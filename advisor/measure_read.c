@@ -191,7 +191,9 @@ static void find_blocks(struct probe *p)
 
 	probe_begin_step(p, "erase block", 25);
 	scan_blocks(p, page ? page : 16384, page ? phase : 0, noise);
-	if (scan->n < 2 || advise_find_period(scan, &scan->period_bytes, &first) < 0.6) {
+	/* a block of a few pages would be no block */
+	if (scan->n < 2 || advise_find_period(scan, &scan->period_bytes, &first) < 0.6 ||
+	    scan->period_bytes < 8 * scan->step_bytes) {
 		scan->period_bytes = 0;
 		return;
 	}

@@ -151,6 +151,9 @@ static void print_notes(const struct advise_report *r, FILE *out)
 	    start % inf->page.value != 0)
 		fprintf(out, "  The partition begins inside a page of %s: better cut it anew.\n",
 			cli_size_text(inf->page.value, size, sizeof size));
+	if (inf->block.value == 0 && r->facts->erase_hint_bytes)
+		fprintf(out, "  The card says that its allocation unit is %s.\n",
+			cli_size_text(r->facts->erase_hint_bytes, size, sizeof size));
 	if (r->facts->is_whole_disk && r->choice->verdict != ADVISE_DO_NOT_KNOW)
 		fprintf(out,
 			"  With a partition: echo 'start=%llu, type=c' | sfdisk, then format "

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
+#include "lib/bytes.h"
 #include "random_device.h"
 
 #define SAMPLE    30
@@ -28,8 +29,8 @@ struct tally {
 	unsigned n_page_shown, n_page_right, n_page_wrong;
 	unsigned n_over_time, n_over_bytes;
 	unsigned n_fake, n_fake_found, n_fake_wrong;
-	unsigned n_changed; /* devices whose content a write would have changed */
-	unsigned n_worn;    /* a block erased more than 3 times, beyond the FAT's place */
+	unsigned n_changed;      /* devices whose content a write would have changed */
+	uint64_t n_worst_erases; /* of one block, the FAT's place included */
 	unsigned n_model, n_choice_good;
 	unsigned n_rates, n_rates_near; /* predictions, and those within 20 % of the truth */
 	unsigned n_best[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS]; /* best cluster within 5 % */
@@ -140,6 +141,7 @@ static void tally_device(uint64_t seed, struct bench *b, struct tally *t)
 		return;
 	t->n_measured++;
 	t->n_changed += b->n_differences > 0;
+	t->n_worst_erases = max_u64(t->n_worst_erases, b->stats.n_worst_erases);
 	t->n_fake += params.real_bytes > 0;
 	t->n_fake_found += params.real_bytes > 0 && b->measured.real_bytes == params.real_bytes;
 	t->n_fake_wrong +=
@@ -173,8 +175,10 @@ static void random_devices(void **state)
 			"# best size within 5 %%, %s: large %u, photos %u, small %u, log %u\n",
 			writer_names[w], t.n_best[w][ADVISE_LARGE], t.n_best[w][ADVISE_PHOTOS],
 			t.n_best[w][ADVISE_SMALL], t.n_best[w][ADVISE_LOG]);
-	print_message("# fakes found %u of %u, wrongly %u; content changed on %u\n", t.n_fake_found,
-		      t.n_fake, t.n_fake_wrong, t.n_changed);
+	print_message("# fakes found %u of %u, wrongly %u; content changed on %u; one block erased "
+		      "%u times at most\n",
+		      t.n_fake_found, t.n_fake, t.n_fake_wrong, t.n_changed,
+		      (unsigned)t.n_worst_erases);
 	assert_int_equal(t.n_changed, 0);
 	assert_int_equal(t.n_fake_found, t.n_fake);
 	assert_int_equal(t.n_fake_wrong, 0);
