@@ -14,6 +14,16 @@
 #define SEARCH_BYTES (8u << 20)
 #define PIECE_BYTES  65536u
 
+static void count(struct anchor *anchor, uint32_t clus, bool right)
+{
+	if (right && clus == FAT_FIRST_CLUS)
+		anchor->first_right = true;
+	else if (right)
+		anchor->n_dirs_right++;
+	else
+		anchor->n_dirs_wrong++;
+}
+
 static void try_dir(struct fsck *view, const struct fat_dirent *dirent, struct anchor *anchor)
 {
 	enum cluster_look look;
@@ -21,10 +31,7 @@ static void try_dir(struct fsck *view, const struct fat_dirent *dirent, struct a
 
 	if (cluster_look(view, dirent->start_clus, &look, &dotdot) != FAT_OK)
 		return;
-	if (look == LOOK_DIR)
-		anchor->n_dirs_right++;
-	else
-		anchor->n_dirs_wrong++;
+	count(anchor, dirent->start_clus, look == LOOK_DIR);
 }
 
 /* Right if the chain fits by any copy of the FAT; short files fit whatever a cluster's size is. */
@@ -108,10 +115,8 @@ static void try_sector(const struct fsck *view, const uint8_t *slots, uint64_t o
 	fat_dirent_decode(slots, view->geometry.type, &dirent);
 	if (!fat_geometry_has_clus(&view->geometry, dirent.start_clus))
 		return;
-	if (fat_geometry_cluster_off(&view->geometry, dirent.start_clus) == off)
-		anchor->n_dirs_right++;
-	else
-		anchor->n_dirs_wrong++;
+	count(anchor, dirent.start_clus,
+	      fat_geometry_cluster_off(&view->geometry, dirent.start_clus) == off);
 }
 
 enum fat_status anchor_search(struct fat_dev *dev, const struct fat_geometry *geometry,
@@ -123,7 +128,8 @@ enum fat_status anchor_search(struct fat_dev *dev, const struct fat_geometry *ge
 	uint8_t *piece = malloc(PIECE_BYTES);
 	enum fat_status status = piece ? FAT_OK : FAT_ERR_MEMORY;
 
-	*anchor = (struct anchor){ 0 };
+	anchor->first_right = false;
+	anchor->n_dirs_right = anchor->n_dirs_wrong = 0;
 	for (; off + 512 <= end && status == FAT_OK; off += PIECE_BYTES) {
 		size_t n = end - off < PIECE_BYTES ? (size_t)(end - off) : PIECE_BYTES;
 
@@ -137,7 +143,9 @@ enum fat_status anchor_search(struct fat_dev *dev, const struct fat_geometry *ge
 
 bool anchor_holds(const struct anchor *anchor)
 {
-	return anchor->n_dirs_right > 0 && anchor->n_dirs_right >= anchor->n_dirs_wrong;
+	if (anchor->n_dirs_right + anchor->n_dirs_wrong > 0)
+		return anchor->n_dirs_right > 0 && anchor->n_dirs_right >= anchor->n_dirs_wrong;
+	return anchor->first_right && anchor->n_files_wrong <= anchor->n_files_right;
 }
 
 bool anchor_drags(const struct anchor *anchor)

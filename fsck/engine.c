@@ -335,6 +335,17 @@ static enum fat_status decide_all(struct engine *engine, enum fault_level level)
 	return status;
 }
 
+static bool has_fatal(const struct fsck *fsck)
+{
+	for (size_t i = 0; i < fsck->faults.n; i++) {
+		const struct fault *fault = fat_vec_at(&fsck->faults, i);
+
+		if (fault_kind(fault->id)->severity == SEV_FATAL)
+			return true;
+	}
+	return false;
+}
+
 static enum fat_status start(struct engine *engine)
 {
 	struct fsck *fsck = &engine->fsck;
@@ -344,9 +355,10 @@ static enum fat_status start(struct engine *engine)
 		return status;
 	tell_found(engine);
 	status = decide_all(engine, LEVEL_BOOT);
+	engine->lost_bearings = has_fatal(&engine->fsck);
 	if (status == FAT_OK)
 		status = decide_all(engine, LEVEL_SUMMARY);
-	if (status != FAT_OK || engine->options->boot_only)
+	if (status != FAT_OK || engine->options->boot_only || engine->lost_bearings)
 		return status;
 	if (engine->options->fat_number > fsck->geometry.n_fats)
 		return FAT_ERR_ARGUMENT;
@@ -403,7 +415,7 @@ enum fat_status engine_run(struct engine *engine)
 {
 	enum fat_status status = start(engine);
 
-	if (status != FAT_OK || engine->options->boot_only)
+	if (status != FAT_OK || engine->options->boot_only || engine->lost_bearings)
 		return status;
 	status = look(engine);
 	if (status == FAT_OK) {

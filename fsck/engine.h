@@ -31,6 +31,7 @@ struct engine {
 	struct name_set left; /* faults that stay, by what they are */
 	uint64_t n_fixed, n_left;
 	bool hands_off;	      /* the volume must not be touched: every fault stays */
+	bool lost_bearings;   /* where things are is not known: nothing more can be looked at */
 	bool not_clean;	      /* the repaired volume would not have been clean: nothing is to be written */
 };
 

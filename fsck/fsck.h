@@ -252,7 +252,9 @@ enum fat_status cluster_look(struct fsck *fsck, uint32_t clus, enum cluster_look
 
 /* anchor.c: what the root's entries say about a geometry. */
 struct anchor {
-	uint32_t n_dirs_right, n_dirs_wrong, n_files_right, n_files_wrong;
+	bool first_right; /* a folder at the first cluster: says nothing about a cluster's size */
+	uint32_t n_dirs_right, n_dirs_wrong; /* others */
+	uint32_t n_files_right, n_files_wrong;
 };
 
 enum fat_status anchor_find(struct fat_dev *dev, const struct fat_geometry *geometry,

@@ -5,6 +5,9 @@
  * Opens the device, lets the engine look and repair in an overlay, tells what it found, and commits.
  * Exit status: the mask of fsck(8).
  */
+#include <time.h>
+#include <unistd.h>
+
 #include "engine.h"
 #include "host.h"
 #include "prompt.h"
@@ -57,6 +60,7 @@ static int open_device(const struct fsck_options *options, struct fat_dev **dev)
 
 struct user {
 	const struct fsck_options *options;
+	struct fat_dev *undo; /* NULL: none */
 	struct prompt prompt;
 };
 
@@ -121,7 +125,8 @@ static int commit(struct engine *engine, struct user *user)
 		printf("\nLeaving filesystem unchanged.\n");
 		return EXIT_LEFT;
 	}
-	if (engine_commit(engine, NULL) != FAT_OK) {
+	if (engine_commit(engine, user->undo) != FAT_OK ||
+	    (user->undo && fat_undo_finish(user->undo) != FAT_OK)) {
 		cli_device_error(&fsck_program, options->device, &engine->txn->error);
 		cli_error(&fsck_program, "%s: only in part repaired; run it again", options->device);
 		return EXIT_OPERATION;
@@ -142,9 +147,9 @@ static int conclude(struct engine *engine, struct user *user)
 	return exit_status;
 }
 
-static int check(const struct fsck_options *options, struct fat_dev *txn)
+static int check(const struct fsck_options *options, struct fat_dev *txn, struct fat_dev *undo)
 {
-	struct user user = { .options = options, .prompt = { .options = options } };
+	struct user user = { .options = options, .undo = undo, .prompt = { .options = options } };
 	const struct engine_user calls = { &user, on_found, on_done, on_ask, on_stop };
 	enum fat_status status;
 	struct engine engine;
@@ -163,25 +168,80 @@ static int check(const struct fsck_options *options, struct fat_dev *txn)
 	return exit_status;
 }
 
+/* The layer that saves what is overwritten. It takes over *dev, and becomes it. */
+static int open_undo(const struct fsck_options *options, struct fat_dev **dev, struct fat_dev **undo)
+{
+	struct fat_undo_origin origin = { .program = "fsck.fat",
+					  .created_unix = (uint64_t)time(NULL) };
+	struct fat_error error = { .status = FAT_OK };
+	struct fat_dev *store;
+
+	*undo = NULL;
+	if (!options->undo_path || options->mode == MODE_LOOK)
+		return EXIT_CLEAN;
+	if (fat_dev_file_open(options->undo_path, FAT_DEV_WRITE | FAT_DEV_CREATE, &store, &error) !=
+	    FAT_OK) {
+		cli_device_error(&fsck_program, options->undo_path, &error);
+		return EXIT_OPERATION;
+	}
+	if (fat_undo_create(*dev, store, &origin, undo) != FAT_OK) {
+		fat_dev_close(store);
+		unlink(options->undo_path);
+		return refuse(options, "the undo file cannot be written");
+	}
+	*dev = *undo;
+	return EXIT_CLEAN;
+}
+
+/* Whether anything may have been written, by the exit status. */
+static bool may_have_written(int exit_status)
+{
+	return exit_status & (EXIT_CORRECTED | EXIT_OPERATION);
+}
+
+/* Nothing is silently not done. */
+static int refuse_missing(const struct fsck_options *options)
+{
+	if (options->drop.n || options->undelete.n)
+		return refuse(options, "-d and -u do not work yet; nothing was done");
+	if (options->json)
+		return refuse(options, "--json does not work yet; nothing was done");
+	if (options->read_test)
+		cli_error(&fsck_program, "-t: the read test does not work yet, and is left out");
+	if (options->list)
+		cli_error(&fsck_program, "-l: listing does not work yet, and is left out");
+	return EXIT_CLEAN;
+}
+
 static int run(const struct fsck_options *options)
 {
-	struct fat_dev *dev, *txn;
-	int exit_status;
+	struct fat_dev *dev, *txn, *undo;
+	int exit_status = refuse_missing(options);
+
+	if (exit_status != EXIT_CLEAN)
+		return exit_status;
 
 	if (is_mounted(options))
 		return EXIT_OPERATION;
 	exit_status = open_device(options, &dev);
 	if (exit_status != EXIT_CLEAN)
 		return exit_status;
+	exit_status = open_undo(options, &dev, &undo);
+	if (exit_status != EXIT_CLEAN) {
+		fat_dev_close(dev);
+		return exit_status;
+	}
 	if (fat_txn_open(dev, dev->block_bytes > 512 ? dev->block_bytes : 512, MAX_EDIT_BYTES,
 			 &txn) != FAT_OK) {
 		fat_dev_close(dev);
 		return refuse(options, "out of memory");
 	}
-	exit_status = check(options, txn);
+	exit_status = check(options, txn, undo);
 	if (options->stats)
 		cli_print_stats(stdout, txn);
 	fat_dev_close(txn);
+	if (undo && !may_have_written(exit_status))
+		unlink(options->undo_path); /* there is nothing to undo */
 	return exit_status;
 }
 

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 
 #define MAX_GROUPS   32u
-#define NEAR_ENTRIES 2u
+#define MAX_PARTS    20000u
+#define NEAR_ENTRIES 1u
+#define MAX_SPLIT    4096u /* entries of a run that is looked at one by one */
 
 struct trial {
 	struct fsck *fsck;
@@ -82,10 +84,62 @@ static int by_first(const void *a, const void *b)
 	return (left->first_clus > right->first_clus) - (left->first_clus < right->first_clus);
 }
 
-/* Runs that differ, of any copy, as at most MAX_GROUPS groups of neighbours. */
-static void make_groups(struct trial *trial)
+/* Which copies have an entry as free, as bits: where that changes, another kind of damage begins. */
+static enum fat_status pattern_of(struct trial *trial, uint32_t clus, uint32_t *pattern)
 {
-	struct fat_vec *runs = &trial->fsck->differing;
+	const struct fat_geometry *geometry = &trial->fsck->geometry;
+	enum fat_status status = FAT_OK;
+
+	*pattern = 0;
+	for (uint32_t i = 0; i < geometry->n_fats && i < 32 && status == FAT_OK; i++) {
+		uint64_t off = fat_geometry_fat_off(geometry, i) +
+			       fat_entry_off(geometry->type, clus);
+		uint8_t bytes[4] = { 0 };
+		uint32_t value;
+
+		status = fat_dev_read(trial->fsck->dev, off, bytes,
+				      geometry->type == FAT_TYPE_32 ? 4 : 2);
+		value = geometry->type == FAT_TYPE_12 && clus & 1 ?
+				(uint32_t)(bytes[0] | bytes[1] << 8) >> 4 :
+				fat_entry_get(geometry->type, bytes, 0);
+		*pattern |= (uint32_t)(value == 0) << i;
+	}
+	return status;
+}
+
+/* The runs again, parted where the pattern changes. */
+static enum fat_status split_runs(struct trial *trial, struct fat_vec *parts)
+{
+	const struct fat_vec *runs = &trial->fsck->differing;
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < runs->n && status == FAT_OK; i++) {
+		const struct fat_table_range *run = fat_vec_at(runs, i);
+		bool whole = run->last_clus - run->first_clus >= MAX_SPLIT;
+		struct fat_table_range *part = NULL;
+		uint32_t last_pattern = 0, pattern = 0;
+
+		for (uint32_t c = run->first_clus; c <= run->last_clus && status == FAT_OK; c++) {
+			if (!whole)
+				status = pattern_of(trial, c, &pattern);
+			if (!part || pattern != last_pattern) {
+				part = fat_vec_push(parts);
+				if (!part)
+					return FAT_OK; /* enough of them */
+				part->first_clus = c;
+			}
+			last_pattern = pattern;
+			part->last_clus = whole ? run->last_clus : c;
+			if (whole)
+				break;
+		}
+	}
+	return status;
+}
+
+/* Runs that differ, of any copy, as at most MAX_GROUPS groups of neighbours. */
+static void make_groups(struct trial *trial, struct fat_vec *runs)
+{
 	uint32_t near = NEAR_ENTRIES;
 
 	qsort(runs->items, runs->n, sizeof(struct fat_table_range), by_first);
@@ -96,7 +150,7 @@ static void make_groups(struct trial *trial)
 			struct fat_table_range *last =
 				trial->n_groups ? &trial->group[trial->n_groups - 1] : NULL;
 
-			if (last && run->first_clus <= (uint64_t)last->last_clus + near) {
+			if (last && run->first_clus < (uint64_t)last->last_clus + near) {
 				if (run->last_clus > last->last_clus)
 					last->last_clus = run->last_clus;
 			} else if (trial->n_groups == MAX_GROUPS) {
@@ -106,7 +160,7 @@ static void make_groups(struct trial *trial)
 				trial->group[trial->n_groups++] = *run;
 			}
 		}
-		near *= 4;
+		near = near * 4 + 1;
 	} while (trial->n_groups > MAX_GROUPS);
 }
 
@@ -184,6 +238,7 @@ static enum fat_status apply(struct trial *trial)
 enum fat_status view_choose(struct fsck *fsck)
 {
 	struct trial *trial = calloc(1, sizeof *trial);
+	struct fat_vec parts;
 	enum fat_status status;
 	uint64_t best;
 
@@ -195,7 +250,11 @@ enum fat_status view_choose(struct fsck *fsck)
 	trial->probe.boot = fsck->boot;
 	status = fat_table_init(&trial->probe.table, fsck->dev, &trial->probe.geometry, 4u << 20);
 	trial->probe.has_table = true;
-	make_groups(trial);
+	fat_vec_init(&parts, sizeof(struct fat_table_range), MAX_PARTS);
+	if (status == FAT_OK)
+		status = split_runs(trial, &parts);
+	make_groups(trial, &parts);
+	fat_vec_fini(&parts);
 	if (status == FAT_OK)
 		status = try_copies(trial, &best);
 	if (status == FAT_OK && best > 0)

@@ -159,3 +159,26 @@ poke() {
 	run -0 "$fsck" -n image
 	[[ ${lines[-1]} == "image: 0 files, 0/2847 clusters" ]]
 }
+
+@test "--undo: fatundo brings back what was, bit for bit; nothing repaired leaves no file" {
+	make_floppy
+	poke 515 '\xff\x0f'
+	poke 5123 '\xff\x0f'
+	cp image before
+	run -1 "$fsck" -a --undo saved image
+	run -0 "$FATWISE_BIN/fatundo" saved image
+	cmp image before
+	rm saved
+	run -1 "$fsck" -a image
+	run -0 "$fsck" -a --undo saved image
+	[ ! -e saved ]
+}
+
+@test "what does not work yet is refused, not left out in silence" {
+	make_floppy
+	run -8 "$fsck" -a -d /A.BIN image
+	run -8 "$fsck" -a -u /A.BIN image
+	run -8 "$fsck" -n --json image
+	run -0 --separate-stderr "$fsck" -a -t image
+	[[ $stderr == *"-t"* ]]
+}
