@@ -154,11 +154,14 @@ static void print_notes(const struct advise_report *r, FILE *out)
 	if (inf->block.value == 0 && r->facts->erase_hint_bytes)
 		fprintf(out, "  The card says that its allocation unit is %s.\n",
 			cli_size_text(r->facts->erase_hint_bytes, size, sizeof size));
-	if (r->facts->is_whole_disk && r->choice->verdict != ADVISE_DO_NOT_KNOW)
+	if (r->facts->is_whole_disk && r->choice->verdict != ADVISE_DO_NOT_KNOW) {
 		fprintf(out,
-			"  With a partition: echo 'start=%llu, type=c' | sfdisk, then format "
-			"that.\n",
+			"  With a partition (destroys the table): echo 'start=%llu, type=c' | "
+			"sfdisk ",
 			(unsigned long long)(r->choice->partition_off / 512));
+		cli_put_text(out, r->path);
+		fputc('\n', out);
+	}
 	if (r->measured->settle == ADVISE_SETTLE_BY_READ)
 		fputs("  It has a cache that ignores flushes: pull it out only when it is idle.\n",
 		      out);
