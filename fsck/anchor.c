@@ -4,13 +4,15 @@
  *
  * A wrong sector, cluster, FAT or root size puts every cluster in a wrong place. Then the folders that
  * the root names are not where it says (the first cluster of a folder names itself in "."), and no
- * chain is as long as its file. Looks at the root's first entries only.
+ * chain is as long as its file. Looks at the root's first entries, and at chains of bounded length,
+ * only: fragments all over a large FAT cost a read each.
  */
 #include "fsck.h"
 
 #include <stdlib.h>
 
 #define MAX_ENTRIES  64u
+#define MAX_CHAIN    1024u
 #define SEARCH_BYTES (8u << 20)
 #define PIECE_BYTES  65536u
 
@@ -62,7 +64,8 @@ static void try_slot(struct fsck *view, const uint8_t *slot, struct anchor *anch
 		return;
 	if (kind == FAT_SLOT_DIRECTORY)
 		try_dir(view, &dirent, anchor);
-	else if (dirent.size_bytes > view->geometry.cluster_bytes)
+	else if (dirent.size_bytes > view->geometry.cluster_bytes &&
+		 fat_geometry_clus_for(&view->geometry, dirent.size_bytes) <= MAX_CHAIN)
 		try_file(view, &dirent, anchor);
 }
 
