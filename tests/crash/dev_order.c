@@ -34,6 +34,8 @@ struct dev_order {
 	unsigned floor; /* stages that may still come */
 	unsigned batch; /* stages that all writes since the last flush can belong to */
 	bool wrote;
+	uint64_t unmarked_off; /* of a write to a volume that was not marked dirty */
+	bool has_unmarked;
 	int primary; /* the FAT that repairs are made in; -1: not known yet */
 };
 
@@ -64,8 +66,8 @@ static unsigned of_boot_byte(const struct dev_order *order, uint64_t off, uint8_
 
 	if (off == (shape->bits == 32 ? 65 : 37))
 		return of_state(was, is);
-	if (sector == 0)
-		return MARK | FIX;
+	if (sector == 0) /* with the last write of all it is as atomic as any */
+		return MARK | FIX | CLEAN;
 	if (shape->bits == 32 && sector == shape->fsinfo_sec)
 		return SUMMARY;
 	return FIX | SUMMARY;
@@ -240,6 +242,16 @@ static unsigned of_part(struct dev_order *order, uint64_t off, const uint8_t *by
 
 /* ---- the layer ----------------------------------------------------------------------------- */
 
+/* A repair of one write needs no mark: it is there or not. So only the next write tells. */
+static void check_mark(struct dev_order *order, uint64_t off, unsigned stages)
+{
+	if (order->has_unmarked)
+		notes_add(order->violations, "write at %llu: the volume was not marked dirty",
+			  (unsigned long long)order->unmarked_off);
+	order->has_unmarked = !(stages & MARK) && !crash_is_dirty(order->dev.below, &order->shape);
+	order->unmarked_off = off;
+}
+
 static void judge(struct dev_order *order, uint64_t off, const uint8_t *bytes, size_t len)
 {
 	unsigned stages = ALL;
@@ -250,9 +262,7 @@ static void judge(struct dev_order *order, uint64_t off, const uint8_t *bytes, s
 	}
 	if (stages == ALL)
 		return; /* it changes nothing */
-	if (!(stages & MARK) && !crash_is_dirty(order->dev.below, &order->shape))
-		notes_add(order->violations, "write at %llu: the volume is not marked dirty yet",
-			  (unsigned long long)off);
+	check_mark(order, off, stages);
 	if (!(stages & order->floor))
 		notes_add(order->violations, "write at %llu: %s comes after %s",
 			  (unsigned long long)off, stage_name(stages), stage_name(order->floor));

@@ -218,6 +218,17 @@ static void check_free(const struct crash_world *world, const struct crash_refs 
 		  (unsigned long long)(ref->from ? ref->from : ref->off));
 }
 
+/* A boot sector that was torn while it was restored: it was unusable and is so still. */
+static bool is_half_a_boot(const struct crash_world *world, struct fat_dev *state)
+{
+	uint8_t s0[512], s1[512], now[512];
+
+	get_bytes(world->s0, 0, s0, 512);
+	get_bytes(world->s1, 0, s1, 512);
+	get_bytes(state, 0, now, 512);
+	return memcmp(now, s0, 512) != 0 && memcmp(now, s1, 512) != 0;
+}
+
 void crash_check_state(const struct crash_world *world, struct fat_dev *state,
 		       const struct fat_dev *end, bool torn, struct notes *complaints)
 {
@@ -226,7 +237,7 @@ void crash_check_state(const struct crash_world *world, struct fat_dev *state,
 	if (snap_first_difference(world->s0, state) == UINT64_MAX ||
 	    snap_first_difference(end, state) == UINT64_MAX)
 		return;
-	if (!crash_is_dirty(state, &world->shape))
+	if (!crash_is_dirty(state, &world->shape) && !is_half_a_boot(world, state))
 		notes_add(complaints, "the volume is not marked dirty");
 	if (torn && world->shape.bits == 12)
 		return;

@@ -5,6 +5,7 @@
  *
  *   random                   the first seeds at each width
  *   random FROM TO [BITS]    those seeds; without BITS at every width
+ *   random SEED BITS IMG     makes an image file of one
  *
  * A failure names its seed; the same seed makes the same volume everywhere, and alone it shows
  * what is broken.
@@ -377,6 +378,17 @@ static unsigned run_width(const struct recipe *recipe, unsigned bits, uint64_t f
 	return n_failed;
 }
 
+static void export(const struct recipe *recipe, unsigned bits, uint64_t seed, const char *path)
+{
+	const struct instance instance = { bits, 512 };
+	struct trial trial = { .random = { mix64(seed) ^ bits } };
+
+	trial.image = image_build(recipe, &instance);
+	damage(&trial);
+	snap_to_file(trial.image->dev, path);
+	image_free(trial.image);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t from = argc > 2 ? strtoull(argv[1], NULL, 10) : 0;
@@ -384,6 +396,11 @@ int main(int argc, char **argv)
 	unsigned only = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0, n = 0, n_failed = 0;
 	struct recipe *recipe = recipe_parse("random", base_text);
 
+	if (argc == 4 && !strchr("0123456789", argv[3][0])) {
+		export(recipe, (unsigned)to, from, argv[3]);
+		recipe_free(recipe);
+		return 0;
+	}
 	for (unsigned bits = 12; bits <= 32; bits += bits == 12 ? 4 : 16)
 		if (!only || bits == only) {
 			n++;

@@ -108,7 +108,7 @@ static void check_boot(struct survey *survey)
 		notes_add(problems, "boot: no root directory");
 }
 
-/* The backup may differ in the dirty byte and in what is no field. */
+/* The backup may differ in the dirty byte, the name of the formatter, and in what is no field. */
 static void check_backup(struct survey *survey)
 {
 	const struct shape *shape = &survey->shape;
@@ -122,7 +122,7 @@ static void check_backup(struct survey *survey)
 	}
 	get_bytes(survey->dev, (uint64_t)shape->backup_sec * shape->sector_bytes, backup, 512);
 	backup[65] = survey->boot[65];
-	if (memcmp(backup, survey->boot, 90) != 0 || backup[510] != 0x55 || backup[511] != 0xAA)
+	if (memcmp(backup + 11, survey->boot + 11, 79) != 0 || backup[510] != 0x55 || backup[511] != 0xAA)
 		notes_add(&survey->problems, "boot: the backup differs");
 }
 
