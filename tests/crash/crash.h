@@ -109,6 +109,7 @@ struct crash_world {
 	struct fat_dev *s0, *s1; /* before, and after a whole repair */
 	struct shape shape;
 	struct crash_refs before;
+	bool mass_damage; /* S0's FAT is wrong in many entries: half restored it refers anywhere */
 	struct crash_file *file; /* with content, in s1 */
 	size_t n_files;
 };
@@ -121,7 +122,7 @@ void crash_world_close(struct crash_world *world);
 /*
  * A state before anything repaired it: no new double reference, no chain into free, marked dirty.
  * end: how the volume was when the interrupted run was through; such a state is not interrupted.
- * torn: a FAT12 entry may be half of one value and half of another, so references say nothing.
+ * torn: not cut between two writes; then FAT12 entries that lie in two sectors say nothing.
  */
 void crash_check_state(const struct crash_world *world, struct fat_dev *state,
 		       const struct fat_dev *end, bool torn, struct notes *complaints);

@@ -13,8 +13,9 @@
 #include "lib/bytes.h"
 #include "tests/recipes/dev_snap.h"
 
-#define ATTR_DIR   0x10u
-#define ATTR_LABEL 0x08u
+#define ATTR_DIR    0x10u
+#define ATTR_LABEL  0x08u
+#define MASS_DAMAGE 48u /* entries */
 
 /* ---- references ---------------------------------------------------------------------------- */
 
@@ -239,7 +240,7 @@ void crash_check_state(const struct crash_world *world, struct fat_dev *state,
 		return;
 	if (!crash_is_dirty(state, &world->shape) && !is_half_a_boot(world, state))
 		notes_add(complaints, "the volume is not marked dirty");
-	if (torn && world->shape.bits == 12)
+	if (world->mass_damage || (torn && world->shape.bits == 12))
 		return;
 	crash_refs_read(&refs, state, &world->shape);
 	for (size_t i = 0, n; i < refs.n; i += n) {
@@ -259,6 +260,15 @@ static bool is_recovered(const char *path)
 	return strstr(path, "/FSCK") || strstr(path, "/FOUND.");
 }
 
+static size_t count_changed(const struct crash_world *world, const struct survey *survey)
+{
+	size_t n = 0;
+
+	for (uint32_t c = 2; survey->fat && c < world->shape.n_clus + 2; c++)
+		n += c >= survey->shape.n_clus + 2 || survey->fat[c] != world->before.fat[c];
+	return n;
+}
+
 void crash_world_open(struct crash_world *world, struct fat_dev *s0, struct fat_dev *s1,
 		      const struct shape *shape)
 {
@@ -267,6 +277,7 @@ void crash_world_open(struct crash_world *world, struct fat_dev *s0, struct fat_
 	*world = (struct crash_world){ .s0 = s0, .s1 = s1, .shape = *shape };
 	crash_refs_read(&world->before, s0, shape);
 	survey_read(&survey, s1);
+	world->mass_damage = count_changed(world, &survey) > MASS_DAMAGE;
 	for (size_t i = 0; i < survey.n_found; i++) {
 		const struct found *found = &survey.found[i];
 

@@ -3,7 +3,8 @@
  * Runs the recipes through the crash harness and prints a line of TAP for each volume.
  *
  *   test_crash                  a sample of volumes, a sample of states: for make check
- *   test_crash -a [FOLDER...]   every volume, every state: for make check-long
+ *   test_crash -a [FOLDER...]   every volume, every state: for make check-crash, an hour
+ *   test_crash -s [FOLDER...]   every volume, a sample of states: some minutes
  *   test_crash NAME             every state of the volumes whose name begins so
  *   test_crash NAME:ID          one state again, as a failure prints it after "replay"
  */
@@ -23,6 +24,7 @@
 struct sum {
 	unsigned n, failed;
 	bool all;
+	size_t max_states;
 	const char *only, *id;
 	size_t only_len;
 	struct crash_counts counts;
@@ -71,7 +73,7 @@ static void explore(struct sum *sum, const struct recipe *recipe, const struct i
 					 .shape = image->shape,
 					 .run = run_tool,
 					 .ctx = &words,
-					 .max_states = sum->all || sum->only ? 0 : SAMPLE_STATES };
+					 .max_states = sum->max_states };
 	struct notes complaints = { 0 };
 
 	words.word = run_options(recipe, instance, &words.n);
@@ -119,8 +121,10 @@ int main(int argc, char **argv)
 	struct sum sum = { 0 };
 	int i = 1;
 
-	if (argc > 1 && strcmp(argv[1], "-a") == 0)
+	if (argc > 1 && (strcmp(argv[1], "-a") == 0 || strcmp(argv[1], "-s") == 0))
 		sum.all = ++i;
+	if (argc == 1 || strcmp(argv[1], "-s") == 0)
+		sum.max_states = SAMPLE_STATES;
 	if (!sum.all && argc > 1) {
 		sum.only = argv[1];
 		sum.only_len = strcspn(argv[1], ":");
