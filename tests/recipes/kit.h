@@ -36,7 +36,8 @@ struct notes {
 };
 
 void notes_add(struct notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void notes_addv(struct notes *notes, const char *format, va_list args);
+void notes_addv(struct notes *notes, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
 void notes_free(struct notes *notes);
 
 /* A good 64-bit mix; also a hash of a text. */
