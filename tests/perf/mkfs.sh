@@ -7,11 +7,7 @@
 set -eu
 work=$(mktemp -d "${TMPDIR:-/dev/shm}/fatwise-perf.XXXXXX")
 loop=
-cleanup() {
-	[ -z "$loop" ] || losetup -d "$loop"
-	rm -rf "$work"
-}
-trap cleanup EXIT
+trap '[ -z "$loop" ] || losetup -d "$loop"; rm -rf "$work"' EXIT
 ours=$FATWISE_BIN/mkfs.fat
 peer=${PEER:-/usr/sbin/mkfs.fat}
 [ -x "$peer" ] || peer=
@@ -57,7 +53,7 @@ row() {
 	disk=$(du -k "$work/image" | cut -f1)
 	zero_seconds=0
 	if [ "$kind" = loop ]; then
-		area=$(($(stat -c %s "$work/image") / 4096 * 8 / 1048576 + 1))
+		area=$(($(stat -c %s "$work/image") * 8 / 4096 / 1048576 + 1))
 		target "$size" loop
 		timed blkdiscard -z -f -l "${area}M" "$target"
 		zero_seconds=$seconds
@@ -77,8 +73,8 @@ row() {
 	[ -z "$peer" ] || check "$ratio times faster than the peer" "$peer_seconds >= $ratio * $our_seconds"
 }
 
-kind=file
-[ "$(id -u)" -ne 0 ] || kind=loop
+kind="file"
+[ "$(id -u)" -ne 0 ] || kind="loop"
 row 64G "$kind" 10
 row 64G file 10
 row 1T "$kind" 50
