@@ -5,7 +5,8 @@
  * Each case is a line of TAP: the image is the same byte for byte outside the boot code, or the
  * refusal is the same, or the difference is one that mkfs-differences.txt lists. Cases are the usual
  * sizes with every type and cluster size, then random ones (MKFS_DIFF_CASES of them, from seed
- * MKFS_DIFF_SEED). The peer takes seconds for terabytes: those only with MKFS_DIFF_FULL=1. Skips
+ * MKFS_DIFF_SEED), then, as root, MKFS_DIFF_4KN of them on loop devices with sectors of 4096 bytes. The
+ * peer takes seconds for terabytes: those only with MKFS_DIFF_FULL=1. Skips
  * where there is no dosfstools 4.2.
  */
 #include <fcntl.h>
@@ -389,6 +390,66 @@ static void check(const struct testcase *test)
 	unlink(our_path);
 }
 
+/* ---- devices with sectors of 4096 bytes ---- */
+
+/* A loop device for an image; false: there is none to be had. */
+static bool attach(const char *image, char *device, size_t device_bytes)
+{
+	char command[128];
+	FILE *in;
+	bool is_right;
+
+	snprintf(command, sizeof command, "losetup -b 4096 -f --show %s 2>/dev/null", image);
+	in = popen(command, "r");
+	is_right = in && fgets(device, (int)device_bytes, in);
+	if (in && pclose(in) != 0)
+		is_right = false;
+	device[strcspn(device, "\n")] = '\0';
+	return is_right;
+}
+
+static void detach(const char *device)
+{
+	char command[128];
+
+	snprintf(command, sizeof command, "losetup -d %s", device);
+	if (system(command) != 0)
+		printf("# %s is still attached\n", device);
+}
+
+/* On one device after the other, so that both programs see the same name and number. */
+static bool try_on_device(const char *program, const struct testcase *test, const char *image, int fd,
+			  struct outcome *outcome)
+{
+	char device[64] = "";
+
+	if (!attach(image, device, sizeof device))
+		return false;
+	try(program, test, device, fd, outcome);
+	detach(device);
+	return true;
+}
+
+static void check_4kn(const struct testcase *test)
+{
+	struct outcome a, b;
+	char name[MAX_TEXT], full[MAX_TEXT + 8];
+	int peer_fd = make_image(peer_path, test->size_bytes);
+	int our_fd = make_image(our_path, test->size_bytes);
+
+	describe(test, name, sizeof name);
+	snprintf(full, sizeof full, "4Kn %s", name);
+	if (peer_fd >= 0 && our_fd >= 0 && try_on_device(peer, test, peer_path, peer_fd, &a) &&
+	    try_on_device(ours, test, our_path, our_fd, &b))
+		judge(full, &a, &b, peer_fd, our_fd, test->offset_bytes);
+	else
+		printf("ok %u - %s # skip no loop devices of 4096-byte sectors\n", ++n_tests, full);
+	close(peer_fd);
+	close(our_fd);
+	unlink(peer_path);
+	unlink(our_path);
+}
+
 /* ---- cases ---- */
 
 static const uint64_t usual_sizes[] = {
@@ -536,6 +597,22 @@ static void check_random(void)
 		check(&test);
 }
 
+static void check_random_4kn(void)
+{
+	static const char *const types[] = { "-F12", "-F16", "-F32" };
+	struct testcase test = start((2 + next_random(600)) * MIB);
+
+	add(&test, "-g");
+	add(&test, "%s", PICK(geometries));
+	if (next_random(2) == 0)
+		add(&test, "%s", PICK(types));
+	if (next_random(2) == 0)
+		add(&test, "-s%d", 1 << next_random(6));
+	if (next_random(3) == 0)
+		add(&test, "-a");
+	check_4kn(&test);
+}
+
 /* ---- start ---- */
 
 static uint64_t number_from(const char *variable, uint64_t otherwise)
@@ -572,6 +649,7 @@ static void find_paths(void)
 int main(void)
 {
 	uint64_t n_random = number_from("MKFS_DIFF_CASES", 370);
+	uint64_t n_4kn = number_from("MKFS_DIFF_4KN", getuid() == 0 ? 8 : 1);
 
 	if (!peer_is_there()) {
 		printf("1..1\nok 1 - the same as dosfstools # skip there is no mkfs.fat 4.2 of dosfstools\n");
@@ -588,6 +666,8 @@ int main(void)
 	check_cluster_sizes();
 	for (uint64_t i = 0; i < n_random; i++)
 		check_random();
+	for (uint64_t i = 0; i < n_4kn; i++)
+		check_random_4kn();
 	rmdir(folder);
 	rmdir(other_folder);
 	printf("# %u cases: %u same images, %u same refusals, %u listed differences\n", n_tests, n_same,
