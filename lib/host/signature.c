@@ -2,9 +2,11 @@
 /*
  * signature: what is on a device already, by libblkid.
  *
- * Reads; never wipes. Without the library the answer is "unknown", and the tools say that.
+ * Reads; never wipes. Without the library the answer is "unknown", and the tools say that. On a
+ * blank device it reads some fifty blocks: see may_be_zfs().
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "sysfs.h"
 
@@ -19,6 +21,38 @@ static bool take(blkid_probe probe, const char *key, char *text, size_t text_byt
 		return false;
 	host_copy(text, text_bytes, value);
 	return true;
+}
+
+#define ZFS_LABEL_BYTES 262144
+#define ZFS_LIST_OFF	16384 /* in a label: its name-value list */
+
+/*
+ * libblkid reads all four labels, 1 MiB, to look for ZFS: more than a whole FAT needs on a memory
+ * card. The list in each begins with its encoding, always XDR.
+ */
+static bool may_be_zfs(int fd, uint64_t off, uint64_t len_bytes)
+{
+	uint64_t end_off = off + len_bytes / ZFS_LABEL_BYTES * ZFS_LABEL_BYTES;
+	const uint64_t label_off[] = { off, off + ZFS_LABEL_BYTES, end_off - 2 * ZFS_LABEL_BYTES,
+				       end_off - ZFS_LABEL_BYTES };
+
+	for (size_t i = 0; len_bytes >= 4 * ZFS_LABEL_BYTES && i < 4; i++) {
+		uint8_t head[4];
+
+		if (pread(fd, head, sizeof head, (off_t)(label_off[i] + ZFS_LIST_OFF)) !=
+		    (ssize_t)sizeof head)
+			return true; /* let libblkid see */
+		if (head[0] == 1 && head[1] <= 1 && head[2] == 0 && head[3] == 0)
+			return true;
+	}
+	return false;
+}
+
+static void leave_out_zfs(blkid_probe probe)
+{
+	char name[] = "zfs_member", *names[] = { name, NULL };
+
+	blkid_probe_filter_superblocks_type(probe, BLKID_FLTR_NOTIN, names);
 }
 
 static void choose_chains(blkid_probe probe)
@@ -60,6 +94,8 @@ enum host_answer host_signature_read(int fd, uint64_t off, uint64_t len_bytes,
 		return HOST_UNKNOWN;
 	if (blkid_probe_set_device(probe, fd, (blkid_loff_t)off, (blkid_loff_t)len_bytes) == 0) {
 		choose_chains(probe);
+		if (!may_be_zfs(fd, off, (uint64_t)blkid_probe_get_size(probe)))
+			leave_out_zfs(probe);
 		answer = look(probe, signature);
 	}
 	blkid_free_probe(probe);

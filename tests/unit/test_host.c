@@ -474,6 +474,31 @@ static void the_real_system_is_read_without_harm(void **state)
 	assert_int_not_equal(device.in_use, HOST_YES);
 }
 
+/* Found by any of its four labels, though libblkid is not always asked about it. */
+static void zfs_is_found_by_each_label(void **state)
+{
+	static const long kib = 1024, label_kib[] = { 0, 256, 130560, 130816 };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct host_signature signature;
+		int fd = open(temp_path(dir, "zfs"), O_CREAT | O_TRUNC | O_RDWR, 0600);
+		enum host_answer answer;
+
+		assert_int_equal(ftruncate(fd, 128 * 1024 * kib), 0);
+		assert_int_equal(pwrite(fd, "\1\1\0\0", 4, (label_kib[i] + 16) * kib), 4);
+		for (long k = 0; k < 8; k++) /* uberblocks */
+			assert_int_equal(pwrite(fd, "\x0C\xB1\xBA\0\0\0\0\0", 8,
+						(label_kib[i] + 128 + k) * kib), 8);
+		answer = host_signature_read(fd, 0, 0, &signature);
+		close(fd);
+		if (answer == HOST_UNKNOWN)
+			skip(); /* built without libblkid */
+		assert_int_equal(answer, HOST_YES);
+		assert_string_equal(signature.type, "zfs_member");
+	}
+}
+
 static void signatures_as_libblkid_sees_them(void **state)
 {
 	struct host_signature signature;
@@ -524,6 +549,7 @@ int main(void)
 		TEST(what_a_path_stands_for),
 		TEST(the_real_system_is_read_without_harm),
 		TEST(signatures_as_libblkid_sees_them),
+		TEST(zfs_is_found_by_each_label),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
