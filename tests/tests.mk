@@ -50,6 +50,13 @@ check-crash: $(O)/tests/crash/test_crash $(O)/tests/recipes/test_recipes
 	$(Q)$(O)/tests/crash/test_crash -a >$(O)/crash.tap || { grep -v '^ok' $(O)/crash.tap; exit 1; }
 	$(Q)tail -n 1 $(O)/crash.tap
 
+# mkfs.fat against dosfstools 4.2 on 3,000 random cases; as root also on loop devices.
+DIFF_N ?= 3000
+.PHONY: diff
+diff: all $(O)/tests/diff/test_mkfs
+	$(Q)FATWISE_BIN="$(CURDIR)/$(O)" MKFS_DIFF_CASES=$(DIFF_N) $(O)/tests/diff/test_mkfs >$(O)/diff.tap
+	$(Q)grep '^#' $(O)/diff.tap; ! grep '^not ok' $(O)/diff.tap
+
 .PHONY: lint-deep
 lint-deep: compile_commands.json
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability,performance \
