@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 		return 126;
 	}
 	status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	fprintf(log, "%.3f %.3f %ld %d\n", now() - start,
+	fprintf(log, "%.4f %.4f %ld %d\n", now() - start,
 		seconds(&usage.ru_utime) + seconds(&usage.ru_stime), usage.ru_maxrss, status);
 	fclose(log);
 	return status;
