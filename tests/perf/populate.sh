@@ -47,3 +47,5 @@ awk '{ t[FILENAME] = $1 } END { print "mkfs / cp:", t[ARGV[2]] / t[ARGV[1]] }' \
 	"$work/cp" "$work/mkfs"
 grep -E '^(reads|writes|flushes)' "$work/mkfs.out"
 "$FATWISE_BIN/fsck.fat" -n "$work/image"
+[ ! -x /usr/sbin/fsck.fat ] || /usr/sbin/fsck.fat -n "$work/image"
+! command -v mdir >/dev/null || echo "mtools lists $(mdir -/ -b -i "$work/image" | grep -c '\.data$') files"
