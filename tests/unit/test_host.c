@@ -499,6 +499,27 @@ static void zfs_is_found_by_each_label(void **state)
 	}
 }
 
+static void an_xfs_log_is_found(void **state)
+{
+	/* A record of the log in its second block; in the first, the number of the round. */
+	static const char record[] = "\xFE\xED\xBA\xBE\0\0\0\1\0\0\0\2\0\0\2\0\0\0\0\1\0\0\0\1";
+	struct host_signature signature;
+	int fd = open(temp_path(dir, "log"), O_CREAT | O_TRUNC | O_RDWR, 0600);
+	enum host_answer answer;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, 64 << 20), 0);
+	assert_int_equal(pwrite(fd, "\0\0\0\1", 4, 0), 4);
+	assert_int_equal(pwrite(fd, record, sizeof record - 1, 512), sizeof record - 1);
+	assert_int_equal(pwrite(fd, "\0\0\0\1", 4, 512 + 300), 4);
+	answer = host_signature_read(fd, 0, 0, &signature);
+	close(fd);
+	if (answer == HOST_UNKNOWN)
+		skip(); /* built without libblkid */
+	assert_int_equal(answer, HOST_YES);
+	assert_string_equal(signature.type, "xfs_external_log");
+}
+
 static void signatures_as_libblkid_sees_them(void **state)
 {
 	struct host_signature signature;
@@ -550,6 +571,7 @@ int main(void)
 		TEST(the_real_system_is_read_without_harm),
 		TEST(signatures_as_libblkid_sees_them),
 		TEST(zfs_is_found_by_each_label),
+		TEST(an_xfs_log_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
