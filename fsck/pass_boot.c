@@ -120,7 +120,8 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 
 	if (anchor_find(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
 		return;
-	if (anchor_drags(&anchor) && anchor_search(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
+	if (!anchor_holds(&anchor) && (anchor_drags(&anchor) || fats_miscounted(fsck, candidate)) &&
+	    anchor_search(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
 		return;
 	if (anchor_holds(&anchor)) {
 		candidate->proof += 5;

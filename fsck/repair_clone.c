@@ -2,12 +2,19 @@
 /*
  * repair_clone: those who share clusters get copies of their own, so that nobody loses bytes.
  *
- * Who keeps the originals is decided by what no repair changes: a directory before a file, then the
- * place of the entry on disk. A directory never gets a copy: it ends before what is not its own.
+ * Who keeps the originals is decided by what no repair changes: a directory before a file, then who
+ * wants the most of them (so that nothing is lost where there is no room for copies), then the place
+ * of the entry on disk. A directory never gets a copy: it ends before what is not its own.
  */
 #include <stdlib.h>
 
 #include "repair.h"
+
+/* Clusters of the shared part that its size asks for. */
+static uint32_t wants(const struct claimant *claimant)
+{
+	return claimant->need > claimant->k ? claimant->need - claimant->k : 0;
+}
 
 static int by_join(const void *a, const void *b)
 {
@@ -19,6 +26,8 @@ static int by_join(const void *a, const void *b)
 		return left->is_dir ? -1 : 1;
 	if (left->fits_parent != right->fits_parent)
 		return left->fits_parent ? -1 : 1;
+	if (wants(left) != wants(right))
+		return wants(left) > wants(right) ? -1 : 1;
 	return (left->entry_off > right->entry_off) - (left->entry_off < right->entry_off);
 }
 

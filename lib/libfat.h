@@ -604,12 +604,12 @@ struct fat_table {
 	const struct fat_table_range *ranges;
 	size_t n_ranges;
 	uint8_t **window;
-	size_t window_bytes, n_windows, n_loaded, max_loaded, hand;
+	size_t window_bytes, n_windows, n_loaded, max_loaded, hand, n_evicted;
 };
 
 /*
  * The table of a volume; entries come from the active copy. Keeps windows of the FAT up to about
- * budget_bytes. dev and geometry must outlive it. FAT_ERR_MEMORY.
+ * budget_bytes; up to 56 MiB where chains are in no order at all. dev and geometry must outlive it. FAT_ERR_MEMORY.
  */
 enum fat_status fat_table_init(struct fat_table *table, struct fat_dev *dev,
 			       const struct fat_geometry *geometry, size_t budget_bytes);

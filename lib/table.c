@@ -17,6 +17,10 @@
 #define SCAN_ENTRIES   32768u /* small enough to stay in the processor's cache */
 #define PREFETCH_BYTES (4u << 20)
 
+#define MOST_BYTES	  (80u << 20)
+#define MOST_WINDOW_BYTES (56u << 20)
+#define LEAST_BYTES	  (8u << 20)
+
 static uint64_t entries_bytes(enum fat_type type, uint32_t first, uint32_t n)
 {
 	return div_ceil((uint64_t)(first + (uint64_t)n) * (unsigned)type, 8) - fat_entry_off(type, first);
@@ -127,8 +131,26 @@ static enum fat_status read_entries(struct fat_table *table, uint32_t first, uin
 	return status;
 }
 
+/*
+ * Windows that come back again and again mean chains in no order: more room then, as long as it goes
+ * together with two bits a cluster of the caller's.
+ */
+static void learn_from_eviction(struct fat_table *table)
+{
+	uint64_t used = n_entries(table) / 4;
+	uint64_t left = used < MOST_BYTES ? MOST_BYTES - used : 0;
+	size_t most = (size_t)(min_u64(max_u64(left, LEAST_BYTES), MOST_WINDOW_BYTES) /
+			       table->window_bytes);
+
+	if (++table->n_evicted < 4 * table->max_loaded || table->max_loaded >= most)
+		return;
+	table->n_evicted = 0;
+	table->max_loaded = (size_t)min_u64(2 * table->max_loaded, most);
+}
+
 static void evict_one(struct fat_table *table)
 {
+	learn_from_eviction(table);
 	while (!table->window[table->hand])
 		table->hand = (table->hand + 1) % table->n_windows;
 	free(table->window[table->hand]);
