@@ -173,17 +173,13 @@ static int open_undo(const struct fsck_options *options, struct fat_dev **dev, s
 {
 	struct fat_undo_origin origin = { .program = "fsck.fat",
 					  .created_unix = (uint64_t)time(NULL) };
-	struct fat_error error = { .status = FAT_OK };
 	struct fat_dev *store;
 
 	*undo = NULL;
 	if (!options->undo_path || options->mode == MODE_LOOK)
 		return EXIT_CLEAN;
-	if (fat_dev_file_open(options->undo_path, FAT_DEV_WRITE | FAT_DEV_CREATE, &store, &error) !=
-	    FAT_OK) {
-		cli_device_error(&fsck_program, options->undo_path, &error);
+	if (!cli_create_undo_store(&fsck_program, options->undo_path, options->device, &store))
 		return EXIT_OPERATION;
-	}
 	if (fat_undo_create(*dev, store, &origin, undo) != FAT_OK) {
 		fat_dev_close(store);
 		unlink(options->undo_path);

@@ -114,6 +114,19 @@ static bool fats_miscounted(struct fsck *fsck, const struct candidate *candidate
 	       first[0] >= 0xF0 && memcmp(first, behind, sizeof first) == 0;
 }
 
+/*
+ * So few sectors that the FAT is many times too long for them, and the type is not the one that the
+ * sector names: the sector count is wrong, and with it the type.
+ */
+static bool is_shrunken(const struct candidate *candidate)
+{
+	const struct fat_geometry *geometry = &candidate->geometry;
+	uint64_t need_sec = fat_entry_off(geometry->type, geometry->n_clus + FAT_FIRST_CLUS) /
+				    geometry->sector_bytes + 1;
+
+	return has_deviation(candidate, FAT_BOOT_FS_TYPE) && geometry->fat_sec / 4 > need_sec;
+}
+
 static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 {
 	struct anchor anchor;
@@ -123,11 +136,12 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 	if (!anchor_holds(&anchor) && (anchor_drags(&anchor) || fats_miscounted(fsck, candidate)) &&
 	    anchor_search(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
 		return;
-	if (anchor_holds(&anchor)) {
+	if (anchor_holds(&anchor) && !is_shrunken(candidate)) {
 		candidate->proof += 5;
 		return;
 	}
-	candidate->doubted = anchor.n_dirs_wrong > 0 || fats_miscounted(fsck, candidate);
+	candidate->doubted = anchor.n_dirs_wrong > 0 || fats_miscounted(fsck, candidate) ||
+			     is_shrunken(candidate);
 	if (candidate->doubted)
 		candidate->proof -= 5;
 }
