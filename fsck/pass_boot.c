@@ -17,9 +17,7 @@
 #define USUAL_BACKUP_SEC 6u
 #define USUAL_FSINFO_SEC 1u
 
-#define LARGE_N_CLUS       (1u << 25) /* 4 MiB of bits */
-#define WINDOW_BYTES       (54u << 20)
-#define LARGE_WINDOW_BYTES (8u << 20)
+#define WINDOW_BYTES (4u << 20) /* more where chains are in no order: fat_table_init() */
 
 struct candidate {
 	uint8_t sector[FAT_BOOT_BYTES];
@@ -571,15 +569,6 @@ static enum fat_status choose(struct fsck *fsck, struct candidate *main)
 	return FAT_OK;
 }
 
-/*
- * Fragments all over the FAT want all of its used part in windows; a very large volume needs the
- * memory for a bit a cluster and for edits.
- */
-static size_t window_budget(const struct fat_geometry *geometry)
-{
-	return geometry->n_clus <= LARGE_N_CLUS ? WINDOW_BYTES : LARGE_WINDOW_BYTES;
-}
-
 enum fat_status pass_boot(struct fsck *fsck)
 {
 	struct candidate *main = malloc(sizeof *main);
@@ -594,8 +583,7 @@ enum fat_status pass_boot(struct fsck *fsck)
 	if (status == FAT_OK) {
 		accept(fsck, main);
 		compare_backup(fsck, main);
-		status = fat_table_init(&fsck->table, fsck->dev, &fsck->geometry,
-					window_budget(&fsck->geometry));
+		status = fat_table_init(&fsck->table, fsck->dev, &fsck->geometry, WINDOW_BYTES);
 		fsck->has_table = status == FAT_OK;
 	}
 	free(main);

@@ -609,7 +609,8 @@ struct fat_table {
 
 /*
  * The table of a volume; entries come from the active copy. Keeps windows of the FAT up to about
- * budget_bytes; up to 56 MiB where chains are in no order at all. dev and geometry must outlive it. FAT_ERR_MEMORY.
+ * budget_bytes; up to 56 MiB where chains are in no order at all. dev and geometry must outlive it.
+ * FAT_ERR_MEMORY.
  */
 enum fat_status fat_table_init(struct fat_table *table, struct fat_dev *dev,
 			       const struct fat_geometry *geometry, size_t budget_bytes);
