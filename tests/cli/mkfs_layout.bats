@@ -122,7 +122,7 @@ data() { plan "$1" first_byte_of_the_data_area "${@:2}"; }
 	[ "$(plan 4G sectors_per_cluster --advice advice)" -eq 64 ]
 	[ "$(plan 4G reserved_sectors --advice advice)" -eq 100 ]
 	[ "$(plan 4G sectors_per_cluster --advice advice -s 32)" -eq 32 ]
-	truncate -s 1G a
+	truncate -s 64M a
 	cp --sparse=always a before
 	for text in '{}' '{"recommended": {"mkfs": ""}}' '{"recommended": {"mkfs": "-C x"}}' \
 		'{"recommended": {"mkfs": "-s 3"}}' '{"recommended": {"mkfs": 5}}' ''; do
