@@ -182,3 +182,16 @@ poke() {
 	run -0 --separate-stderr "$fsck" -a -t image
 	[[ $stderr == *"-t"* ]]
 }
+
+@test "a difference between FATs names both, the one that is believed last" {
+	truncate -s 64M a
+	"$FATWISE_BIN/mkfs.fat" -F 16 a >/dev/null
+	for copy in 1 2; do
+		cp a b
+		printf '\125\125' | dd of=b bs=1 seek=$(((4 + (copy - 1) * 128) * 512 + 400)) \
+			conv=notrunc status=none
+		run "$fsck" -n b
+		[ "$status" -eq 1 ]
+		[[ $output == *"FAT $copy differs from FAT $((3 - copy)) in 1 entries"* ]]
+	done
+}
