@@ -104,10 +104,10 @@ MAN_SRC := $(wildcard man/*.scd)
 MAN_PAGES := $(patsubst man/%.scd,man/built/%,$(MAN_SRC))
 .PHONY: man
 man: $(MAN_PAGES)
-man/built/%: man/%.scd
+man/built/%: man/%.scd man/tidy.awk man/build
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)if command -v scdoc >/dev/null; then SOURCE_DATE_EPOCH=1796000000 scdoc < $< > $@.tmp && mv $@.tmp $@; \
+	$(Q)if command -v scdoc >/dev/null; then man/build $< >$@.tmp && mv $@.tmp $@; \
 	elif [ -e $@ ]; then touch $@; else echo "make: $@: needs scdoc (apt-get install scdoc)" >&2; exit 1; fi
 
 ALIASES_mkfs.fat := mkdosfs mkfs.msdos mkfs.vfat

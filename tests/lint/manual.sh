@@ -36,10 +36,16 @@ for page in man/*.scd; do
 		skip "$built is in step" "no scdoc here"
 	else
 		# the version of scdoc stands in a comment
-		SOURCE_DATE_EPOCH=1796000000 scdoc <"$page" 2>&1 | grep -v '^\.\\"' >"$work/new"
+		man/build "$page" 2>&1 | grep -v '^\.\\"' >"$work/new"
 		grep -v '^\.\\"' "$built" | diff - "$work/new" | check "$built is in step with $page"
 	fi
 done
+
+if command -v mandoc >/dev/null; then
+	mandoc -T lint man/built/* 2>&1 | check "mandoc finds nothing in the manual pages"
+else
+	skip "mandoc finds nothing" "no mandoc here"
+fi
 
 # What is committed is what a machine without scdoc installs.
 if git rev-parse --git-dir >/dev/null 2>&1; then

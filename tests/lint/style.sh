@@ -8,7 +8,7 @@ demo=$(ls -d demo 2>/dev/null)
 # shellcheck disable=SC2086 # lists of folders
 c_files=$(find $rooms tests -name '*.[ch]' | sort)
 # shellcheck disable=SC2086 # lists of folders
-scripts=$(find tests .ci $demo -type f -exec awk '
+scripts=$(find tests .ci man packaging $demo -type f -exec awk '
 	FNR == 1 && /^#!.*\/(env )?(ba)?sh$/ { print FILENAME }
 	{ nextfile }' {} + | sort)
 bats=$(find tests -name '*.bats' | sort)
