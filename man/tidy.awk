@@ -23,7 +23,8 @@ function fold(line, cut) {
 
 /^\.P$/ { paragraph = 1; next }
 /^\.TH / { $2 = toupper($2) }
-paragraph && !/^\.(S[HS] |RE|TS)/ && !after_heading { emit(".P") }
+/^\.RE$/ { emit($0); next } # the paragraph begins behind it
+paragraph && !/^\.(S[HS] |TS)/ && !after_heading { emit(".P") }
 { paragraph = 0 }
 /^\.nf$/ { literal = 1 }
 /^\.fi$/ { literal = 0 }
