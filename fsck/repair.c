@@ -4,6 +4,7 @@
  */
 #include "repair.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void repair_init(struct repair *repair, struct fsck *fsck, struct fat_dev *txn)
@@ -14,6 +15,7 @@ void repair_init(struct repair *repair, struct fsck *fsck, struct fat_dev *txn)
 void repair_fini(struct repair *repair)
 {
 	name_set_fini(&repair->names);
+	fat_bitmap_fini(&repair->wanted);
 }
 
 enum fat_status repair_write(struct repair *repair, enum fat_stage stage, uint64_t off,
@@ -72,26 +74,97 @@ enum fat_status repair_set_end(struct repair *repair, enum fat_stage stage, uint
 	return repair_set_entry(repair, stage, clus, fat_entry_mask(repair->fsck->geometry.type));
 }
 
-enum fat_status repair_allocate(struct repair *repair, uint32_t *clus)
+/* Free clusters that some chain runs into: what is in them may be that file's. */
+static enum fat_status collect_wanted(struct repair *repair)
 {
 	struct fsck *fsck = repair->fsck;
-	uint32_t last = fat_geometry_last_clus(&fsck->geometry);
 
-	*clus = 0;
-	for (uint32_t c = repair->next_free; c <= last; c++) {
-		uint32_t value;
-		enum fat_status status = fat_table_get(&fsck->table, c, &value);
+	if (repair->wanted.n_bits)
+		return FAT_OK;
+	if (!fat_bitmap_init(&repair->wanted, (uint64_t)fat_geometry_last_clus(&fsck->geometry) + 1))
+		return FAT_ERR_MEMORY;
+	for (size_t i = 0; i < fsck->faults.n; i++) {
+		const struct fault *fault = fat_vec_at(&fsck->faults, i);
 
-		if (status != FAT_OK)
-			return status;
-		repair->next_free = c + 1;
-		if (value == 0) {
-			*clus = c;
-			return repair_set_end(repair, FAT_STAGE_PREPARE, c);
-		}
+		if ((fault->id == F_CHAIN_FREE || fault->id == F_DIR_START_FREE) &&
+		    fat_geometry_has_clus(&fsck->geometry, fault->clus) &&
+		    fat_bitmap_set(&repair->wanted, fault->clus) == FAT_BIT_NO_MEMORY)
+			return FAT_ERR_MEMORY;
 	}
 	return FAT_OK;
 }
+
+enum fat_status repair_next_free(struct repair *repair, uint32_t from, uint32_t *clus)
+{
+	struct fsck *fsck = repair->fsck;
+	uint32_t last = fat_geometry_last_clus(&fsck->geometry);
+	enum fat_status status = collect_wanted(repair);
+	uint32_t value;
+
+	*clus = 0;
+	for (uint32_t c = from; c <= last && *clus == 0 && status == FAT_OK; c++) {
+		status = fat_table_get(&fsck->table, c, &value);
+		if (status == FAT_OK && value == 0 && !fat_bitmap_get(&repair->wanted, c))
+			*clus = c;
+	}
+	return status;
+}
+
+enum fat_status repair_allocate(struct repair *repair, uint32_t *clus)
+{
+	enum fat_status status = repair_next_free(repair, repair->next_free, clus);
+
+	if (status != FAT_OK)
+		return status;
+	if (*clus == 0) {
+		repair->next_free = UINT32_MAX;
+		return FAT_OK;
+	}
+	repair->next_free = *clus + 1;
+	return repair_set_end(repair, FAT_STAGE_PREPARE, *clus);
+}
+
+/* ---- content of clusters ---- */
+
+/* Byte by byte, where ranges would be in each other's way. */
+static enum fat_status fill_by_bytes(struct repair *repair, uint32_t to, uint32_t from)
+{
+	const struct fat_geometry *geometry = &repair->fsck->geometry;
+	uint8_t *content = calloc(1, geometry->cluster_bytes);
+	enum fat_status status = content ? FAT_OK : FAT_ERR_MEMORY;
+
+	if (status == FAT_OK && from)
+		status = fat_dev_read(repair->txn, fat_geometry_cluster_off(geometry, from),
+				      content, geometry->cluster_bytes);
+	if (status == FAT_OK)
+		status = fat_txn_write(repair->txn, FAT_STAGE_PREPARE,
+				       fat_geometry_cluster_off(geometry, to), content,
+				       geometry->cluster_bytes);
+	free(content);
+	return status;
+}
+
+enum fat_status repair_copy_cluster(struct repair *repair, uint32_t to, uint32_t from)
+{
+	const struct fat_geometry *geometry = &repair->fsck->geometry;
+	enum fat_status status =
+		fat_txn_copy(repair->txn, FAT_STAGE_PREPARE, fat_geometry_cluster_off(geometry, to),
+			     fat_geometry_cluster_off(geometry, from), geometry->cluster_bytes);
+
+	return status == FAT_ERR_ARGUMENT ? fill_by_bytes(repair, to, from) : status;
+}
+
+enum fat_status repair_zero_cluster(struct repair *repair, uint32_t clus)
+{
+	const struct fat_geometry *geometry = &repair->fsck->geometry;
+	enum fat_status status =
+		fat_txn_zero(repair->txn, FAT_STAGE_PREPARE,
+			     fat_geometry_cluster_off(geometry, clus), geometry->cluster_bytes);
+
+	return status == FAT_ERR_ARGUMENT ? fill_by_bytes(repair, clus, 0) : status;
+}
+
+/* ---- slots ---- */
 
 enum fat_status repair_read_slot(struct repair *repair, uint64_t off, uint8_t slot[FAT_SLOT_BYTES])
 {

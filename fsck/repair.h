@@ -15,6 +15,7 @@ struct repair {
 	struct fsck *fsck;
 	struct fat_dev *txn;
 	uint32_t next_free;   /* where to look for a free cluster */
+	struct fat_bitmap wanted; /* free clusters that are not to be taken */
 	/* the short names of one directory, while names are made for it */
 	struct name_set names;
 	uint32_t names_dir;   /* its start cluster */
@@ -38,8 +39,13 @@ enum fat_status repair_set_entry(struct repair *repair, enum fat_stage stage, ui
 				 uint32_t value);
 enum fat_status repair_set_end(struct repair *repair, enum fat_stage stage, uint32_t clus);
 
-/* A free cluster, marked as the end of a chain. *clus 0: there is none. */
+/* The next free cluster from `from` on that no broken chain leads to; 0: there is none. */
+enum fat_status repair_next_free(struct repair *repair, uint32_t from, uint32_t *clus);
+/* One of them, marked as the end of a chain. *clus 0: there is none. */
 enum fat_status repair_allocate(struct repair *repair, uint32_t *clus);
+/* What an allocated cluster is to hold: another one's content as it reads now, or zeros. */
+enum fat_status repair_copy_cluster(struct repair *repair, uint32_t to, uint32_t from);
+enum fat_status repair_zero_cluster(struct repair *repair, uint32_t clus);
 
 enum fat_status repair_read_slot(struct repair *repair, uint64_t off, uint8_t slot[FAT_SLOT_BYTES]);
 /* Reads, lets `change` have it, writes it back. */

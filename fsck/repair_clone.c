@@ -46,28 +46,15 @@ static enum fat_status cut_before(struct repair *repair, const struct claimant *
 	return status;
 }
 
-static enum fat_status copy_cluster(struct repair *repair, uint32_t from, uint32_t to)
-{
-	const struct fat_geometry *geometry = &repair->fsck->geometry;
-
-	return fat_txn_copy(repair->txn, FAT_STAGE_PREPARE, fat_geometry_cluster_off(geometry, to),
-			    fat_geometry_cluster_off(geometry, from), geometry->cluster_bytes);
-}
-
 /* Free clusters for a copy of n; *room says whether there are as many. */
 static enum fat_status has_room(struct repair *repair, uint32_t n, bool *room)
 {
-	struct fsck *fsck = repair->fsck;
-	uint32_t last = fat_geometry_last_clus(&fsck->geometry);
+	uint32_t clus = repair->next_free - 1;
 	enum fat_status status = FAT_OK;
 
-	for (uint32_t c = repair->next_free; c <= last && n > 0 && status == FAT_OK; c++) {
-		uint32_t value;
-
-		status = fat_table_get(&fsck->table, c, &value);
-		n -= status == FAT_OK && value == 0;
-	}
-	*room = n == 0;
+	for (; n > 0 && clus != 0 && status == FAT_OK; n--)
+		status = repair_next_free(repair, clus + 1, &clus);
+	*room = clus != 0;
 	return status;
 }
 
@@ -92,7 +79,7 @@ static enum fat_status copy_tail(struct repair *repair, const struct claimant *c
 		if (status == FAT_OK && to == 0)
 			return FAT_ERR_MEMORY; /* cannot be: they were counted */
 		if (status == FAT_OK)
-			status = copy_cluster(repair, from, to);
+			status = repair_copy_cluster(repair, to, from);
 		if (status == FAT_OK && prev)
 			status = repair_set_entry(repair, FAT_STAGE_PREPARE, prev, to);
 		first = first ? first : to;

@@ -166,7 +166,7 @@ static enum fat_status grow(struct repair *repair, uint32_t last_clus, struct ro
 	if (status != FAT_OK || clus == 0)
 		return status;
 	off = fat_geometry_cluster_off(geometry, clus);
-	status = fat_txn_zero(repair->txn, FAT_STAGE_PREPARE, off, geometry->cluster_bytes);
+	status = repair_zero_cluster(repair, clus);
 	if (status == FAT_OK)
 		status = repair_set_entry(repair, FAT_STAGE_ATTACH, last_clus, clus);
 	for (uint32_t at = 0; at < geometry->cluster_bytes && room->n < room->n_wanted;

@@ -80,7 +80,7 @@ static enum fat_status fill_folder(struct repair *repair, uint32_t clus)
 	dot.name[1] = '.';
 	dot.start_clus = 0;
 	fat_dirent_encode(&dot, geometry->type, slots + FAT_SLOT_BYTES);
-	status = fat_txn_zero(repair->txn, FAT_STAGE_PREPARE, off, geometry->cluster_bytes);
+	status = repair_zero_cluster(repair, clus);
 	if (status == FAT_OK)
 		status = repair_write(repair, FAT_STAGE_PREPARE, off, slots, sizeof slots);
 	return status;
