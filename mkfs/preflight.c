@@ -60,6 +60,22 @@ static void look_at_protection(const struct host_target *place, struct mkfs_pref
 			 sizeof(preflight->objection[0].what), "may not be written");
 }
 
+/*
+ * libblkid takes a FAT volume with sectors above 4096 bytes for a partition table: there is 55 AA at
+ * its end, and nothing else that it knows.
+ */
+static bool is_large_sector_fat(struct fat_dev *dev, uint64_t volume_off)
+{
+	uint8_t sector[FAT_BOOT_BYTES];
+	struct fat_boot boot;
+	struct fat_geometry geometry;
+
+	if (fat_dev_read(dev, volume_off, sector, sizeof sector) != FAT_OK)
+		return false;
+	fat_boot_decode(sector, &boot);
+	return boot.sector_bytes > 4096 && fat_geometry_decode(&boot, &geometry) == FAT_OK;
+}
+
 static void look_at_content(struct fat_dev *dev, uint64_t volume_off,
 			    struct mkfs_preflight *preflight)
 {
@@ -68,6 +84,8 @@ static void look_at_content(struct fat_dev *dev, uint64_t volume_off,
 
 	if (host_signature_read(fat_dev_file_fd(dev), volume_off, 0, &found) != HOST_YES ||
 	    found.is_fat)
+		return;
+	if (found.is_table && is_large_sector_fat(dev, volume_off))
 		return;
 	objection = add(preflight, true, "use -I to override");
 	if (found.is_table)

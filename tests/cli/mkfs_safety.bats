@@ -175,13 +175,19 @@ assert plan["clusters"]["value"] == 32695 and plan["written"] is False'
 @test "-l: what is no list is refused" {
 	image a
 	cp a before
-	for content in x 1.5 -3 99999999 0; do
+	while read -r content words; do
 		echo "$content" >list
 		run --separate-stderr mkfs.fat -l list a
 		[ "$status" -eq 1 ]
 		[ "${#stderr_lines[@]}" -eq 1 ]
-	done
-	[[ $stderr == *"Block number 0 is before data area"* ]]
+		[[ $stderr == *"$words"*"; "* ]]
+	done <<-END
+		x Badly formed number in bad blocks file line 1
+		1.5 Badly formed number in bad blocks file line 1
+		-3 Badly formed number in bad blocks file line 1
+		99999999 Block number 99999999 is behind end of filesystem
+		0 Block number 0 is before data area
+	END
 	run --separate-stderr mkfs.fat -l missing a
 	[[ $stderr == *"Can't open file of bad blocks"* ]]
 	run --separate-stderr mkfs.fat -c -l list a
