@@ -1,18 +1,11 @@
 # fatwise: one makefile. `make help` lists what it does.
 
 VERSION := 4.3.0
-PREFIX ?= /usr/local
-EXEC_PREFIX ?= $(PREFIX)
-SBINDIR ?= $(EXEC_PREFIX)/sbin
-MANDIR ?= $(PREFIX)/share/man
-DOCDIR ?= $(PREFIX)/share/doc/fatwise
-DESTDIR ?=
 BUILD ?= release
 O := build/$(BUILD)
 
 CC ?= cc
 AR ?= ar
-INSTALL ?= install
 PKG_CONFIG ?= pkg-config
 have = $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && echo 1)
 
@@ -110,34 +103,7 @@ man/built/%: man/%.scd man/tidy.awk man/build
 	$(Q)if command -v scdoc >/dev/null; then man/build $< >$@.tmp && mv $@.tmp $@; \
 	elif [ -e $@ ]; then touch $@; else echo "make: $@: needs scdoc (apt-get install scdoc)" >&2; exit 1; fi
 
-ALIASES_mkfs.fat := mkdosfs mkfs.msdos mkfs.vfat
-ALIASES_fsck.fat := dosfsck fsck.msdos fsck.vfat
-ALIASES_fatlabel := dosfslabel
-
-# Everything that is installed, as paths without DESTDIR.
-INSTALLED = $(foreach t,$(TOOLS),$(addprefix $(SBINDIR)/,$(t) $(ALIASES_$(t)))) \
-	$(foreach p,$(notdir $(MAN_PAGES)),$(MANDIR)/man$(lastword $(subst ., ,$(p)))/$(p)) \
-	$(foreach t,$(TOOLS),$(addprefix $(MANDIR)/man8/,$(ALIASES_$(t):%=%.8)))
-DOCS := README.md LICENSE CHANGELOG.md
-
-# The files of a package are its own: with PREFIX=/usr the system's dosfstools must go first.
-.PHONY: install uninstall
-install: $(BINARIES) man
-	$(Q)[ -n "$(DESTDIR)" ] || for f in $(SBINDIR)/mkfs.fat $(SBINDIR:/usr/%=/%)/mkfs.fat; do \
-		if dpkg -S $$f >/dev/null 2>&1; then \
-			echo "make: $$f belongs to a Debian package: remove that first," \
-				"or install to another PREFIX" >&2; exit 1; fi; done
-	$(Q)$(INSTALL) -d $(sort $(dir $(addprefix $(DESTDIR),$(INSTALLED)))) $(DESTDIR)$(DOCDIR)
-	$(Q)$(INSTALL) -m 755 $(BINARIES) $(DESTDIR)$(SBINDIR)
-	$(Q)$(foreach p,$(MAN_PAGES),$(INSTALL) -m 644 $(p) \
-		$(DESTDIR)$(MANDIR)/man$(lastword $(subst ., ,$(p))) &&) true
-	$(Q)$(foreach t,$(TOOLS),$(foreach a,$(ALIASES_$(t)),ln -sf $(t) $(DESTDIR)$(SBINDIR)/$(a) && \
-		ln -sf $(t).8 $(DESTDIR)$(MANDIR)/man8/$(a).8 &&)) true
-	$(Q)$(INSTALL) -m 644 $(DOCS) $(DESTDIR)$(DOCDIR)
-
-uninstall:
-	$(Q)rm -f $(addprefix $(DESTDIR),$(INSTALLED)) $(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCS))
-	$(Q)[ ! -d $(DESTDIR)$(DOCDIR) ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(DOCDIR)
+include packaging/install.mk
 
 # One entry a source file, for clangd and clang-tidy.
 ALL_SRC := $(wildcard lib/*.c lib/cli/*.c lib/host/*.c mkfs/*.c fsck/*.c label/*.c advisor/*.c \
@@ -165,7 +131,8 @@ help:
 	@echo 'make check               the tests that belong to every change (under two minutes)'
 	@echo '  KINDS=unit T=FILE        one kind of them; one program or .bats file'
 	@echo 'make lint-deep           cppcheck and clang-tidy (minutes)'
-	@echo 'make install, uninstall  with DESTDIR, PREFIX, SBINDIR, MANDIR, DOCDIR'
+	@echo 'make install, uninstall  with DESTDIR, PREFIX and the folders in packaging/install.mk'
+	@echo 'make install-dev         libfat.a, libfat.h, libfat.pc, libfat(3); uninstall-dev'
 	@echo 'make man                 build the manual pages (needs scdoc)'
 	@echo 'make clean               remove what was built'
 	@echo 'BUILD=debug|asan|cov     another kind of build, in its own folder'

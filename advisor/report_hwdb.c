@@ -19,13 +19,13 @@ void advise_report_hwdb(const struct advise_report *r, FILE *out)
 {
 	const struct advise_inferred *inferred = r->inferred;
 
-	fputs("# for /etc/udev/hwdb.d/90-fatadvise.hwdb; then systemd-hwdb update. A rule imports "
-	      "it:\n"
-	      "# SUBSYSTEM==\"block\", IMPORT{builtin}=\"hwdb "
-	      "fatadvise:$env{ID_MODEL}:$attr{size}\"\n",
+	fputs("# for /etc/udev/hwdb.d/90-fatadvise.hwdb; then systemd-hwdb update. Imported by the "
+	      "rule\n# in udev/rules.d/90-fatadvise.rules.\n",
 	      out);
+	if (!r->facts->model[0]) /* a pattern for any name would match other kinds of devices */
+		fputs("# The device did not tell its name: put it in the place of MODEL.\n", out);
 	fputs("fatadvise:", out);
-	put_key(out, r->facts->model[0] ? r->facts->model : "*");
+	put_key(out, r->facts->model[0] ? r->facts->model : "MODEL");
 	fprintf(out, ":%" PRIu64 "\n", r->facts->size_bytes / 512);
 	if (inferred->page.value)
 		fprintf(out, " FATADVISE_PAGE_BYTES=%" PRIu64 "\n", inferred->page.value);

@@ -1,13 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# manual: each tool's manual page and its --help have the same options; built pages are in step.
-# --help is printed from the table that getopt's strings are made of, so all three agree.
+# manual: each tool's manual page, its --help and its completions have the same options; built pages
+# are in step. --help is printed from the table that getopt's strings are made of.
 # shellcheck source=tests/lint/tap.inc
 . "$(dirname "$0")/tap.inc"
 
 # The options on lines of stdin: each -x and --name, one a line.
 options() { grep -oE '(^|[^A-Za-z0-9-])--?[A-Za-z0-9?][A-Za-z0-9-]*' | grep -oE -- '--?[A-Za-z0-9?][A-Za-z0-9-]*' |
 	grep -E '^(-[A-Za-z0-9?]|--[A-Za-z0-9][A-Za-z0-9-]+)$' | sort -u; }
+
+complete() { # complete SHELL TOOL
+	"$O/$2" --help 2>&1 | awk -v shell="$1" -v tool="$2" -v aliases= -f packaging/completions/generate.awk
+}
 
 for tool in mkfs.fat fsck.fat fatlabel fatundo fatadvise; do
 	[ -x "$O/$tool" ] || continue
@@ -25,6 +29,15 @@ for tool in mkfs.fat fsck.fat fatlabel fatundo fatadvise; do
 		comm -23 "$work/help" "$work/page" | sed "s|^|not in $page: |"
 		comm -13 "$work/help" "$work/page" | sed "s|^|not in $tool --help: |"
 	} | check "$tool: manual page and --help have the same options"
+
+	# what bash offers for a "-", asked of bash; zsh's list as it is written
+	complete bash "$tool" >"$work/bash"
+	bash -c '. "$0"; COMP_WORDS=("$1" -) COMP_CWORD=1
+		"$(complete -p "$1" | sed "s/.*-F \([^ ]*\).*/\1/")" "$1" - "$1"
+		printf "%s\n" "${COMPREPLY[@]}"' "$work/bash" "$tool" 2>&1 | sort |
+		diff "$work/help" - | check "$tool: bash completes the options of --help"
+	complete zsh "$tool" | sed -nE "s/^\t'(--?[^][+=]*).*/\1/p" | sort |
+		diff "$work/help" - | check "$tool: zsh completes the options of --help"
 done
 
 for page in man/*.scd; do
