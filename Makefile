@@ -100,7 +100,7 @@ man: $(MAN_PAGES)
 man/built/%: man/%.scd man/tidy.awk man/build
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)if command -v scdoc >/dev/null; then man/build $< >$@.tmp && mv $@.tmp $@; \
+	$(Q)if command -v scdoc >/dev/null; then { man/build $< >$@.tmp && mv $@.tmp $@; } || { rm -f $@.tmp; exit 1; }; \
 	elif [ -e $@ ]; then touch $@; else echo "make: $@: needs scdoc (apt-get install scdoc)" >&2; exit 1; fi
 
 include packaging/install.mk

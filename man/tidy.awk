@@ -21,6 +21,7 @@ function fold(line, cut) {
 	emit(line)
 }
 
+{ sub(/ +$/, "") }
 /^\.P$/ { paragraph = 1; next }
 /^\.TH / { $2 = toupper($2) }
 /^\.RE$/ { emit($0); next } # the paragraph begins behind it

@@ -9,7 +9,7 @@
 options() { grep -oE '(^|[^A-Za-z0-9-])--?[A-Za-z0-9?][A-Za-z0-9-]*' | grep -oE -- '--?[A-Za-z0-9?][A-Za-z0-9-]*' |
 	grep -E '^(-[A-Za-z0-9?]|--[A-Za-z0-9][A-Za-z0-9-]+)$' | sort -u; }
 
-complete() { # complete SHELL TOOL
+completion() { # completion SHELL TOOL
 	"$O/$2" --help 2>&1 | awk -v shell="$1" -v tool="$2" -v aliases= -f packaging/completions/generate.awk
 }
 
@@ -31,14 +31,20 @@ for tool in mkfs.fat fsck.fat fatlabel fatundo fatadvise; do
 	} | check "$tool: manual page and --help have the same options"
 
 	# what bash offers for a "-", asked of bash; zsh's list as it is written
-	complete bash "$tool" >"$work/bash"
+	completion bash "$tool" >"$work/bash"
 	bash -c '. "$0"; COMP_WORDS=("$1" -) COMP_CWORD=1
 		"$(complete -p "$1" | sed "s/.*-F \([^ ]*\).*/\1/")" "$1" - "$1"
 		printf "%s\n" "${COMPREPLY[@]}"' "$work/bash" "$tool" 2>&1 | sort |
 		diff "$work/help" - | check "$tool: bash completes the options of --help"
-	complete zsh "$tool" | sed -nE "s/^\t'(--?[^][+=]*).*/\1/p" | sort |
+	completion zsh "$tool" | sed -nE "s/^\t'(--?[^][+=]*).*/\1/p" | sort |
 		diff "$work/help" - | check "$tool: zsh completes the options of --help"
 done
+
+# A source of a rule that a comment names is one that fat-format(7) explains.
+grep -rhoE '\[(FATSPEC|SD|LINUX|COMPAT|PROBING)[ ,][^]]*\]|\[[A-Z]{2,}( [0-9][^]]*)\]' lib mkfs fsck label advisor --include='*.[ch]' |
+	grep -oE '^\[[A-Z]+' | sort -u | while read -r tag; do
+	grep -qF "*$tag" man/fat-format.7.scd || echo "$tag: not in man/fat-format.7.scd"
+done | check "fat-format(7) lists the sources that comments name"
 
 for page in man/*.scd; do
 	[ -e "$page" ] || continue
