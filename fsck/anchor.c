@@ -31,7 +31,7 @@ static void try_dir(struct fsck *view, const struct fat_dirent *dirent, struct a
 	enum cluster_look look;
 	uint32_t dotdot;
 
-	if (cluster_look(view, dirent->start_clus, &look, &dotdot) != FAT_OK)
+	if (cluster_look(view, dirent->start_clus, &look, &dotdot) != FAT_OK || look == LOOK_UNREADABLE)
 		return;
 	count(anchor, dirent->start_clus, look == LOOK_DIR);
 }

@@ -66,17 +66,21 @@ static enum fat_status follow(struct fsck *fsck, uint32_t start, uint32_t need, 
 		status = fat_table_get(&fsck->table, walk->stop, &value);
 		if (status != FAT_OK)
 			break;
-		if (value == 0 || value == fat_entry_bad(type)) {
+		if (value == 0 && fat_table_is_blind(&fsck->table, walk->stop)) {
+			walk->end = WALK_BLIND; /* something leads to it, so it is in use */
+		} else if (value == 0 || value == fat_entry_bad(type)) {
 			walk->end = value == 0 ? WALK_FREE : WALK_BAD;
 			break;
 		}
 		if (purpose != LOOK)
 			status = claim(fsck, start, purpose == CLAIM_FILE, walk);
-		if (walk->end != WALK_END)
+		if (walk->end != WALK_END && walk->end != WALK_BLIND)
 			break;
 		walk->last = walk->stop;
 		if (++walk->n == need)
 			walk->nth = walk->last;
+		if (walk->end == WALK_BLIND)
+			break;
 		walk->stop = value;
 		if (value >= fat_entry_end_min(type))
 			break;

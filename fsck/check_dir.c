@@ -40,9 +40,10 @@ void dir_fault(struct dir_check *check, enum fault_id id, uint64_t off, uint64_t
 /* Long-name slots that no entry followed. */
 static void drop_pending(struct dir_check *check)
 {
-	for (uint32_t i = 0; i < check->n_pend; i++)
+	for (uint32_t i = 0; i < check->n_pend && !check->after_gap; i++)
 		dir_fault(check, F_LONG_ORPHAN, check->pend_off[i], check->pend_off[i], 0);
 	check->n_pend = 0;
+	check->after_gap = false;
 }
 
 static void take_long(struct dir_check *check, const uint8_t *slot, uint64_t off)
@@ -261,6 +262,22 @@ static enum fat_status next_slot(struct dir_check *check, uint8_t *slot, uint64_
 	return check_slot(check, slot, off);
 }
 
+/* 16 slots that cannot be read: nothing can be said of them, nor of a name that begins or ends there. */
+static bool skip_gap(struct dir_check *check, uint64_t off, size_t n_slots)
+{
+	if (!fat_dev_unreadable(check->fsck->dev, off, n_slots * FAT_SLOT_BYTES))
+		return false;
+	if (check->gap_bytes == 0)
+		check->gap_off = off;
+	check->gap_bytes += n_slots * FAT_SLOT_BYTES;
+	check->has_dot = check->has_dot || check->slot == 0;
+	check->has_dotdot = check->has_dotdot || check->slot == 0;
+	check->n_pend = 0;
+	check->after_gap = true;
+	check->slot += (uint32_t)n_slots;
+	return true;
+}
+
 static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
 {
 	size_t n_slots = dir->len_bytes / FAT_SLOT_BYTES;
@@ -274,6 +291,8 @@ static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
 		bool garbage = slots_are_garbage(check->fsck, slots, n);
 		uint32_t dropped = 0; /* a bit a slot */
 
+		if (skip_gap(check, off, n))
+			continue;
 		for (size_t i = 0; i < n && status == FAT_OK && !check->stop; i++) {
 			bool drop = false;
 
@@ -293,6 +312,10 @@ static void check_ends(struct dir_check *check)
 	struct dir_node *node = fat_vec_at(&check->fsck->dirs, check->dir);
 
 	node->is_full = !check->ended && node->n_clus > 0;
+	if (check->gap_bytes) {
+		check->fsck->count.gaps++;
+		dir_fault(check, F_DIR_UNREADABLE, check->gap_off, check->gap_off, check->gap_bytes);
+	}
 	drop_pending(check);
 	if (check->slot > FAT_MAX_DIR_SLOTS)
 		dir_fault(check, F_DIR_LONG, 0, check->slot, 0);

@@ -77,7 +77,9 @@ static void check_long(struct entry *entry)
 {
 	struct dir_check *check = entry->check;
 	unsigned flaws;
+	bool cut = check->after_gap; /* its first part may lie where nothing can be read */
 
+	check->after_gap = false;
 	if (check->n_pend == 0)
 		return;
 	switch (fat_long_assemble((const uint8_t (*)[FAT_SLOT_BYTES])check->pend, check->n_pend,
@@ -86,6 +88,8 @@ static void check_long(struct entry *entry)
 		entry->has_long = true;
 		break;
 	case FAT_LONG_ORDER:
+		if (cut)
+			return;
 		entry_fault(entry, F_LONG_ORDER);
 		return;
 	case FAT_LONG_CHECKSUM:
@@ -215,6 +219,8 @@ static enum fault_id fault_of_end(enum walk_end end)
 		return F_CHAIN_RANGE;
 	case WALK_SHARED:
 		return F_CHAIN_SHARED;
+	case WALK_BLIND:
+		return F_CHAIN_BLIND;
 	case WALK_LOOP:
 		break;
 	}
@@ -235,6 +241,8 @@ static enum fat_status check_file_chain(const struct entry *entry)
 		return status;
 	if (need == 0) {
 		fill_walk(entry_fault(entry, F_SIZE_ZERO), &walk, need);
+	} else if (walk.n == need && walk.end == WALK_BLIND) {
+		return FAT_OK; /* it has what it needs */
 	} else if (walk.n >= need && (walk.n > need || walk.end != WALK_END)) {
 		struct fault *fault = entry_fault(entry, F_CHAIN_LONG);
 

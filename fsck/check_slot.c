@@ -117,7 +117,10 @@ enum fat_status cluster_look(struct fsck *fsck, uint32_t clus, enum cluster_look
 			      sizeof slots);
 	if (status != FAT_OK)
 		return status;
-	if (has_dots(fsck, clus, slots, dotdot))
+	if (fat_dev_unreadable(fsck->dev, fat_geometry_cluster_off(&fsck->geometry, clus),
+			       sizeof slots))
+		*look = LOOK_UNREADABLE;
+	else if (has_dots(fsck, clus, slots, dotdot))
 		*look = LOOK_DIR;
 	else if (slots_are_garbage(fsck, slots, SLOT_GARBAGE_UNIT))
 		*look = LOOK_NOT_DIR;

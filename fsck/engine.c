@@ -10,18 +10,21 @@
 
 #include <string.h>
 
-#define MAX_ROUNDS 40u
+#define MAX_ROUNDS   40u
+#define MAX_SUSPECTS 500000u
 
 enum fat_status engine_init(struct engine *engine, const struct fsck_options *options,
 			    struct fat_dev *txn, const struct engine_user *user)
 {
 	*engine = (struct engine){ .txn = txn, .options = options, .user = user };
+	fat_vec_init(&engine->suspects, sizeof(struct lost_chain), MAX_SUSPECTS);
 	return fsck_init(&engine->fsck, options, txn);
 }
 
 void engine_fini(struct engine *engine)
 {
 	fsck_fini(&engine->fsck);
+	fat_vec_fini(&engine->suspects);
 	name_set_fini(&engine->left);
 }
 
@@ -77,12 +80,46 @@ static enum fat_status leave(struct engine *engine, const struct fault *fault)
 	return name_set_add(&engine->left, &item) ? FAT_OK : FAT_ERR_MEMORY;
 }
 
+/*
+ * Part of the FAT or of a folder cannot be read: what is lost may belong to something there, so it is
+ * neither saved as another file, nor are files cut that it may be the rest of.
+ */
+static enum fat_status suspect_lost(struct engine *engine)
+{
+	const struct fsck *fsck = &engine->fsck;
+	bool unread = fsck->blind.n > 0 || fsck->count.gaps > 0;
+
+	for (size_t i = 0; unread && i < fsck->lost.n; i++) {
+		struct lost_chain *suspect = fat_vec_push(&engine->suspects);
+
+		if (!suspect)
+			return FAT_ERR_MEMORY;
+		*suspect = *(const struct lost_chain *)fat_vec_at(&fsck->lost, i);
+	}
+	return FAT_OK;
+}
+
+static bool is_suspect(const struct engine *engine, const struct fault *fault)
+{
+	bool shrinks = fault_kind(fault->id)->level == LEVEL_SHRINK;
+	bool saves = fault_kind(fault->id)->level == LEVEL_SAVE;
+
+	for (size_t i = 0; (shrinks || saves) && i < engine->suspects.n; i++) {
+		const struct lost_chain *suspect = fat_vec_at(&engine->suspects, i);
+
+		if (saves ? suspect->head == fault->start :
+			    fault->is_dir || suspect->n == fault->need - fault->n)
+			return true;
+	}
+	return false;
+}
+
 /* Whether to repair it; if not, it is put down as left. */
 static enum fat_status decide(struct engine *engine, const struct fault *fault, bool *fix)
 {
 	const struct engine_user *user = engine->user;
 
-	*fix = !engine->hands_off && !is_left(engine, fault) &&
+	*fix = !engine->hands_off && !is_left(engine, fault) && !is_suspect(engine, fault) &&
 	       policy_fixes(engine->options, fault);
 	if (*fix && engine->options->mode == MODE_ASK && user->ask)
 		*fix = user->ask(user->context, fault);
@@ -253,7 +290,8 @@ static enum fat_status repair_shared(struct engine *engine, struct repair *repai
 	bool any = false;
 	size_t n = 0;
 
-	status = relink(engine, repair, acted);
+	*acted = false;
+	status = engine->suspects.n ? FAT_OK : relink(engine, repair, acted);
 	if (status != FAT_OK || *acted)
 		return status;
 	status = decide_chains(engine, &any);
@@ -329,6 +367,7 @@ static enum fat_status decide_all(struct engine *engine, enum fault_level level)
 		status = decide(engine, fault, &fix);
 		if (status == FAT_OK && fix)
 			tell_fixed(engine, fault);
+		engine->heal = engine->heal || (fix && fault->id == F_COPY_UNREADABLE);
 		if (!fix && level == LEVEL_BOOT)
 			engine->hands_off = true; /* the rest rests on this */
 	}
@@ -391,7 +430,8 @@ static enum fat_status verify(struct engine *engine)
 	for (size_t i = 0; i < fsck.faults.n && status == FAT_OK; i++) {
 		const struct fault *fault = fat_vec_at(&fsck.faults, i);
 
-		if (!is_left(engine, fault) && engine->n_left == 0)
+		if (!is_left(engine, fault) && engine->n_left == 0 &&
+		    !(engine->heal && fault->id == F_COPY_UNREADABLE))
 			engine->not_clean = true;
 	}
 	fsck_fini(&fsck);
@@ -411,6 +451,21 @@ static enum fat_status finish(struct engine *engine)
 	return status;
 }
 
+/* What no repair is made of is told as left, once. */
+static enum fat_status leave_for_good(struct engine *engine)
+{
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < engine->fsck.faults.n && status == FAT_OK; i++) {
+		const struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
+		const struct fault_kind *kind = fault_kind(fault->id);
+
+		if (kind->automatic == AUTO_LEAVE && kind->how == HOW_NONE && kind->level == LEVEL_FLAT)
+			status = leave(engine, fault);
+	}
+	return status;
+}
+
 enum fat_status engine_run(struct engine *engine)
 {
 	enum fat_status status = start(engine);
@@ -423,15 +478,29 @@ enum fat_status engine_run(struct engine *engine)
 		status = decide_all(engine, LEVEL_SUMMARY);
 	}
 	if (status == FAT_OK)
+		status = suspect_lost(engine);
+	if (status == FAT_OK)
+		status = leave_for_good(engine);
+	if (status == FAT_OK)
 		status = repair_rounds(engine);
 	if (status == FAT_OK && engine->n_fixed > 0)
 		status = finish(engine);
 	return status;
 }
 
+bool engine_has_work(const struct engine *engine)
+{
+	return engine->heal || fat_txn_has_edits(engine->txn, FAT_N_STAGES);
+}
+
 enum fat_status engine_commit(struct engine *engine, struct fat_dev *undo)
 {
-	return fat_txn_commit(engine->txn, undo, NULL);
+	enum fat_status status = fat_txn_commit(engine->txn, undo, NULL);
+
+	if (status == FAT_OK && engine->heal)
+		status = unreadable_heal(&engine->fsck, engine->txn->below);
+	engine->n_left += fat_dev_unhealed_units(engine->txn);
+	return status;
 }
 
 enum fsck_exit engine_exit(const struct engine *engine)

@@ -32,6 +32,8 @@ struct engine {
 	uint64_t n_fixed, n_left;
 	bool hands_off;	      /* the volume must not be touched: every fault stays */
 	bool lost_bearings;   /* where things are is not known: nothing more can be looked at */
+	bool heal;	      /* what can be read elsewhere only is to be written anew */
+	struct fat_vec suspects; /* of struct lost_chain: they may belong to what cannot be read */
 	bool not_clean;	      /* the repaired volume would not have been clean: nothing is to be written */
 };
 
@@ -46,6 +48,9 @@ void engine_fini(struct engine *engine);
  */
 enum fat_status engine_run(struct engine *engine);
 
+/* Whether there is something to commit. */
+bool engine_has_work(const struct engine *engine);
+
 /*
  * Sends the edits down, stage by stage. undo: a layer of the stack that saves what is overwritten, or
  * NULL. FAT_OK also if there is nothing to write.
@@ -57,6 +62,9 @@ enum fsck_exit engine_exit(const struct engine *engine);
 
 /* view.c: sets the source of the table. */
 enum fat_status view_choose(struct fsck *fsck);
+
+/* unreadable.c: after a commit, sectors of a FAT that another copy knows; dev is the layer below the txn. */
+enum fat_status unreadable_heal(struct fsck *fsck, struct fat_dev *dev);
 
 /* policy.c: what to do about a fault, without asking anybody. */
 bool policy_fixes(const struct fsck_options *options, const struct fault *fault);

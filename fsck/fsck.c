@@ -22,6 +22,8 @@ enum fat_status fsck_init(struct fsck *fsck, const struct fsck_options *options,
 	*fsck = (struct fsck){ .options = options, .dev = dev };
 	fat_vec_init(&fsck->ranges, sizeof(struct fat_table_range), MAX_DIFFERING);
 	fat_vec_init(&fsck->differing, sizeof(struct fat_table_range), MAX_DIFFERING);
+	fat_vec_init(&fsck->bad, sizeof(struct fat_table_range), MAX_DIFFERING);
+	fat_vec_init(&fsck->blind, sizeof(struct fat_table_range), MAX_DIFFERING);
 	fat_vec_init(&fsck->dirs, sizeof(struct dir_node), MAX_DIRS);
 	fat_vec_init(&fsck->names, 1, MAX_NAME_BYTES);
 	fat_vec_init(&fsck->doubtful, sizeof(struct fault), MAX_FAULTS);
@@ -44,6 +46,8 @@ void fsck_fini(struct fsck *fsck)
 	fat_vec_fini(&fsck->claimants);
 	fat_vec_fini(&fsck->ranges);
 	fat_vec_fini(&fsck->differing);
+	fat_vec_fini(&fsck->bad);
+	fat_vec_fini(&fsck->blind);
 	fat_vec_fini(&fsck->dirs);
 	fat_vec_fini(&fsck->names);
 	fat_vec_fini(&fsck->doubtful);

@@ -121,6 +121,8 @@ struct lost_chain {
 struct fsck_counts {
 	uint32_t free, bad, used; /* clusters by the FAT: used has neither */
 	uint32_t invalid; /* entries that are no cluster's number */
+	uint32_t blind; /* entries that cannot be read */
+	uint32_t gaps; /* directories with parts that cannot be read */
 	uint64_t files; /* entries, directories and labels too, as 4.2 counts */
 	uint64_t n_dirs;
 };
@@ -171,6 +173,9 @@ struct fsck {
 	bool has_table;
 	struct fat_table table;
 	struct fat_vec ranges;	  /* of struct fat_table_range: parts taken from another FAT */
+	struct fat_vec bad;	  /* of struct fat_table_range: parts of a FAT that cannot be read */
+	struct fat_vec blind;	  /* of the same: in no copy */
+	uint64_t n_units_noted;	  /* unreadable units when that was put down */
 	struct fat_vec differing; /* of struct fat_table_range: where copy differs from table.copy */
 	uint64_t n_differing[256]; /* entries, by copy */
 	struct fat_bitmap reached; /* clusters that some entry leads to */
@@ -215,7 +220,15 @@ enum fat_status pass_summary(struct fsck *fsck);
 enum fat_status check_dir(struct fsck *fsck, uint32_t dir);
 
 /* check_chain.c */
-enum walk_end { WALK_END, WALK_FREE, WALK_BAD, WALK_RANGE, WALK_SHARED, WALK_LOOP };
+enum walk_end {
+	WALK_END,
+	WALK_FREE,
+	WALK_BAD,
+	WALK_RANGE,
+	WALK_SHARED,
+	WALK_LOOP,
+	WALK_BLIND, /* how it goes on cannot be read; stop is the chain's last known cluster */
+};
 
 struct walk {
 	uint32_t n;    /* clusters that are the chain's own */
@@ -246,9 +259,18 @@ bool slot_is_proven(struct fsck *fsck, const uint8_t *slot);
 /* 16 slots: more of them impossible than possible. */
 bool slots_are_garbage(const struct fsck *fsck, const uint8_t *slots, size_t n_slots);
 /* What a cluster holds, by its first slots. */
-enum cluster_look { LOOK_DIR, LOOK_PERHAPS, LOOK_NOT_DIR };
+enum cluster_look { LOOK_DIR, LOOK_PERHAPS, LOOK_NOT_DIR, LOOK_UNREADABLE };
 enum fat_status cluster_look(struct fsck *fsck, uint32_t clus, enum cluster_look *look,
 			     uint32_t *dotdot);
+
+/*
+ * unreadable.c: what cannot be read. Takes the device's list over for the table; *changed: there was
+ * something new, so what was read before is to be looked at again.
+ */
+enum fat_status unreadable_note(struct fsck *fsck, bool *changed);
+/* Clusters whose entries are blind. */
+uint32_t unreadable_count(const struct fsck *fsck);
+void unreadable_report(struct fsck *fsck);
 
 /* anchor.c: what the root's entries say about a geometry. */
 struct anchor {

@@ -5,6 +5,7 @@
  * Opens the device, lets the engine look and repair in an overlay, tells what it found, and commits.
  * Exit status: the mask of fsck(8).
  */
+#include <inttypes.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,6 +36,11 @@ static bool is_mounted(const struct fsck_options *options)
 	return true;
 }
 
+static uint32_t unit_bytes(const struct fat_dev *dev)
+{
+	return dev->block_bytes > FAT_BOOT_BYTES ? dev->block_bytes : FAT_BOOT_BYTES;
+}
+
 /* The device, and the window on it with --offset. Returns an exit status; 0: *dev is open. */
 static int open_device(const struct fsck_options *options, struct fat_dev **dev)
 {
@@ -53,6 +59,19 @@ static int open_device(const struct fsck_options *options, struct fat_dev **dev)
 		return refuse(options, "ends before the volume begins (--offset)");
 	}
 	*dev = window;
+	return EXIT_CLEAN;
+}
+
+/* What cannot be read is left out from here on, and told. Takes over *dev. */
+static int open_salvage(const struct fsck_options *options, struct fat_dev **dev)
+{
+	struct fat_dev *salvage;
+
+	if (fat_dev_salvage_open(*dev, unit_bytes(*dev), &salvage) != FAT_OK) {
+		fat_dev_close(*dev);
+		return refuse(options, "out of memory");
+	}
+	*dev = salvage;
 	return EXIT_CLEAN;
 }
 
@@ -131,6 +150,10 @@ static int commit(struct engine *engine, struct user *user)
 		cli_error(&fsck_program, "%s: only in part repaired; run it again", options->device);
 		return EXIT_OPERATION;
 	}
+	if (fat_dev_unhealed_units(engine->txn))
+		cli_error(&fsck_program,
+			  "%s: %" PRIu64 " sectors that cannot be read cannot be written either",
+			  options->device, fat_dev_unhealed_units(engine->txn));
 	return (int)engine_exit(engine);
 }
 
@@ -138,7 +161,7 @@ static int conclude(struct engine *engine, struct user *user)
 {
 	int exit_status = (int)engine_exit(engine);
 
-	if (engine->options->mode != MODE_LOOK && fat_txn_has_edits(engine->txn, FAT_N_STAGES))
+	if (engine->options->mode != MODE_LOOK && engine_has_work(engine))
 		exit_status = commit(engine, user);
 	else if (exit_status != EXIT_CLEAN)
 		printf("\nLeaving filesystem unchanged.\n");
@@ -220,6 +243,8 @@ static int run(const struct fsck_options *options)
 	if (is_mounted(options))
 		return EXIT_OPERATION;
 	exit_status = open_device(options, &dev);
+	if (exit_status == EXIT_CLEAN)
+		exit_status = open_salvage(options, &dev);
 	if (exit_status != EXIT_CLEAN)
 		return exit_status;
 	exit_status = open_undo(options, &dev, &undo);
@@ -227,8 +252,7 @@ static int run(const struct fsck_options *options)
 		fat_dev_close(dev);
 		return exit_status;
 	}
-	if (fat_txn_open(dev, dev->block_bytes > 512 ? dev->block_bytes : 512, MAX_EDIT_BYTES,
-			 &txn) != FAT_OK) {
+	if (fat_txn_open(dev, unit_bytes(dev), MAX_EDIT_BYTES, &txn) != FAT_OK) {
 		fat_dev_close(dev);
 		return refuse(options, "out of memory");
 	}

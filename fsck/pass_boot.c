@@ -51,6 +51,9 @@ static int prove_fat(struct fsck *fsck, const struct candidate *candidate, uint3
 	if (fat_dev_read(fsck->dev, fat_geometry_fat_off(&candidate->geometry, copy), bytes,
 			 sizeof bytes) != FAT_OK)
 		return 0;
+	if (fat_dev_unreadable(fsck->dev, fat_geometry_fat_off(&candidate->geometry, copy),
+			       sizeof bytes) && get_le32(bytes) == 0)
+		return 1; /* says nothing, for or against */
 	entry0 = fat_entry_get(type, bytes, 0);
 	if (entry0 == ((mask & ~0xFFu) | candidate->geometry.media))
 		return 4;
@@ -76,7 +79,8 @@ static int prove_root(struct fsck *fsck, const struct candidate *candidate)
 				     fat_entry_off(FAT_TYPE_32, geometry->root_clus);
 
 		if (fat_dev_read(fsck->dev, entry_off, bytes, sizeof bytes) != FAT_OK ||
-		    (get_le32(bytes) & 0x0FFFFFFF) == 0)
+		    ((get_le32(bytes) & 0x0FFFFFFF) == 0 &&
+		     !fat_dev_unreadable(fsck->dev, entry_off, sizeof bytes)))
 			return -2;
 		off = fat_geometry_cluster_off(geometry, geometry->root_clus);
 	}
@@ -278,8 +282,10 @@ static bool differ_in_size(const struct candidate *main, const struct candidate 
 	return same_layout(&main->boot, &alike);
 }
 
-static const char *describe(const struct candidate *main)
+static const char *describe(const struct fsck *fsck, const struct candidate *main)
 {
+	if (fat_dev_unreadable(fsck->dev, 0, FAT_BOOT_BYTES) && !main->usable)
+		return "it cannot be read";
 	if (!main->usable)
 		return "it describes no volume";
 	if (has_deviation(main, FAT_BOOT_ROOT_CLUS))
@@ -289,7 +295,7 @@ static const char *describe(const struct candidate *main)
 
 static void restore_from(struct fsck *fsck, struct candidate *main, const struct candidate *backup)
 {
-	boot_fault(fsck, F_BOOT_DAMAGED, describe(main), backup->off / backup->boot.sector_bytes, 0);
+	boot_fault(fsck, F_BOOT_DAMAGED, describe(fsck, main), backup->off / backup->boot.sector_bytes, 0);
 	*main = *backup;
 	main->off = 0;
 	fsck->boot_replaced = true;
@@ -317,6 +323,10 @@ static void compare_backup(struct fsck *fsck, const struct candidate *main)
 	fsck->write_backup = at >= 0;
 	if (at < 0)
 		return;
+	if (fat_dev_unreadable(fsck->dev, off, FAT_BOOT_BYTES) && backup.boot.signature == 0) {
+		boot_fault(fsck, F_BACKUP_UNREADABLE, NULL, main->geometry.backup_sec, 0);
+		return;
+	}
 	boot_fault(fsck,
 		   same_layout(&main->boot, &backup.boot) && at != 510 ? F_BACKUP_STALE :
 									 F_BACKUP_DIFFERS,
@@ -561,7 +571,7 @@ static enum fat_status choose(struct fsck *fsck, struct candidate *main)
 	}
 	free(backup);
 	if (!main->usable || !main->has_fat) {
-		boot_fault(fsck, F_BOOT_UNUSABLE, describe(main), 0, 0);
+		boot_fault(fsck, F_BOOT_UNUSABLE, describe(fsck, main), 0, 0);
 		return FAT_ERR_FORMAT;
 	}
 	if (main->doubted)

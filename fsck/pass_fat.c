@@ -5,6 +5,8 @@
  * Checks entries 0 and 1 and whether the copies agree. Leaves behind the counts of clusters by kind,
  * and where the copies differ. Does not follow chains.
  */
+#include <string.h>
+
 #include "fsck.h"
 
 struct counter {
@@ -96,11 +98,11 @@ static enum fat_status check_reserved(struct fsck *fsck)
 	uint32_t value;
 
 	status = fat_table_get(&fsck->table, 0, &value);
-	if (status != FAT_OK)
-		return status;
-	check_entry0(fsck, value);
-	status = fat_table_get(&fsck->table, 1, &value);
+	if (status == FAT_OK && !fat_table_is_blind(&fsck->table, 0))
+		check_entry0(fsck, value);
 	if (status == FAT_OK)
+		status = fat_table_get(&fsck->table, 1, &value);
+	if (status == FAT_OK && !fat_table_is_blind(&fsck->table, 1))
 		check_entry1(fsck, value);
 	return status;
 }
@@ -129,6 +131,14 @@ static void report_copies(struct fsck *fsck)
 	}
 }
 
+/* A scan that came upon sectors that cannot be read is made again, with what other copies have. */
+static void forget_scan(struct fsck *fsck)
+{
+	fsck->count = (struct fsck_counts){ 0 };
+	fsck->differing.n = 0;
+	memset(fsck->n_differing, 0, sizeof fsck->n_differing);
+}
+
 enum fat_status pass_fat(struct fsck *fsck)
 {
 	struct counter counter = {
@@ -142,10 +152,22 @@ enum fat_status pass_fat(struct fsck *fsck)
 		.entries = count_entries,
 		.differ = note_difference,
 	};
-	enum fat_status status = fat_table_scan(&fsck->table, &visitor);
+	enum fat_status status;
+	bool changed;
 
+	status = unreadable_note(fsck, &changed);
+	do {
+		forget_scan(fsck);
+		if (status == FAT_OK)
+			status = fat_table_scan(&fsck->table, &visitor);
+		if (status == FAT_OK)
+			status = unreadable_note(fsck, &changed);
+	} while (status == FAT_OK && changed); /* ends: the list of such sectors is bounded */
+	fsck->count.blind = unreadable_count(fsck);
+	fsck->count.free -= fsck->count.blind; /* they read as 0 */
 	if (status == FAT_OK)
 		status = check_reserved(fsck);
 	report_copies(fsck);
+	unreadable_report(fsck);
 	return status;
 }

@@ -17,22 +17,26 @@ static void number_fault(struct fsck *fsck, enum fault_id id, uint64_t a, uint64
 static enum fat_status check_fsinfo(struct fsck *fsck)
 {
 	const struct fat_geometry *geometry = &fsck->geometry;
+	uint64_t off = (uint64_t)geometry->fsinfo_sec * geometry->sector_bytes;
 	uint8_t sector[FAT_FSINFO_BYTES];
 	struct fat_fsinfo info;
 	enum fat_status status;
 
 	if (geometry->type != FAT_TYPE_32 || geometry->fsinfo_sec == 0)
 		return FAT_OK;
-	status = fat_dev_read(fsck->dev, (uint64_t)geometry->fsinfo_sec * geometry->sector_bytes,
-			      sector, sizeof sector);
+	status = fat_dev_read(fsck->dev, off, sector, sizeof sector);
 	if (status != FAT_OK)
 		return status;
+	if (fat_dev_unreadable(fsck->dev, off, sizeof sector) && sector[0] == 0) {
+		number_fault(fsck, F_FSINFO_UNREADABLE, geometry->fsinfo_sec, 0);
+		return FAT_OK;
+	}
 	fat_fsinfo_decode(sector, &info);
 	if (!info.lead_ok || !info.struct_ok || !info.trail_ok) {
 		number_fault(fsck, F_FSINFO_SIGNATURE, geometry->fsinfo_sec, 0);
 		return FAT_OK;
 	}
-	if (info.n_free != FAT_FSINFO_UNKNOWN && info.n_free != fsck->count.free)
+	if (!fsck->count.blind && info.n_free != FAT_FSINFO_UNKNOWN && info.n_free != fsck->count.free)
 		number_fault(fsck, F_FREE_WRONG, info.n_free, fsck->count.free);
 	if (info.next_clus != FAT_FSINFO_UNKNOWN && !fat_geometry_has_clus(geometry, info.next_clus))
 		number_fault(fsck, F_NEXT_WRONG, info.next_clus, 0);

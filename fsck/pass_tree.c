@@ -26,6 +26,8 @@ static enum fat_status root_is_marked(struct fsck *fsck, uint32_t clus, bool *ma
 	if (!fat_geometry_has_clus(&fsck->geometry, clus))
 		return FAT_OK;
 	status = fat_table_get(&fsck->table, clus, &value);
+	if (fat_table_is_blind(&fsck->table, clus))
+		return status;
 	*marked = status == FAT_OK && (value == 0 || value == fat_entry_bad(FAT_TYPE_32));
 	if (*marked) {
 		fault.path = dir_path(fsck, 0);
@@ -59,6 +61,7 @@ static enum fat_status push_root(struct fsck *fsck)
 			.id = walk.end == WALK_FREE  ? F_CHAIN_FREE :
 			      walk.end == WALK_BAD   ? F_CHAIN_BAD :
 			      walk.end == WALK_RANGE ? F_CHAIN_RANGE :
+			      walk.end == WALK_BLIND ? F_CHAIN_BLIND :
 						       F_CHAIN_LOOP,
 			.dir = 0,
 			.start = clus,

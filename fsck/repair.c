@@ -21,8 +21,12 @@ void repair_fini(struct repair *repair)
 enum fat_status repair_write(struct repair *repair, enum fat_stage stage, uint64_t off,
 			     const void *buf, size_t len_bytes)
 {
-	enum fat_status status = fat_txn_write(repair->txn, stage, off, buf, len_bytes);
+	enum fat_status status;
 	uint8_t seen[FAT_BOOT_BYTES];
+
+	if (len_bytes < FAT_BOOT_BYTES && fat_dev_unreadable(repair->txn, off, len_bytes))
+		return FAT_OK; /* the rest of the sector is not known */
+	status = fat_txn_write(repair->txn, stage, off, buf, len_bytes);
 
 	while (status == FAT_OK && len_bytes <= sizeof seen) {
 		status = fat_dev_read(repair->txn, off, seen, len_bytes);
@@ -104,7 +108,8 @@ enum fat_status repair_next_free(struct repair *repair, uint32_t from, uint32_t 
 	*clus = 0;
 	for (uint32_t c = from; c <= last && *clus == 0 && status == FAT_OK; c++) {
 		status = fat_table_get(&fsck->table, c, &value);
-		if (status == FAT_OK && value == 0 && !fat_bitmap_get(&repair->wanted, c))
+		if (status == FAT_OK && value == 0 && !fat_bitmap_get(&repair->wanted, c) &&
+		    !fat_table_is_blind(&fsck->table, c))
 			*clus = c;
 	}
 	return status;

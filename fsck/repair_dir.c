@@ -122,7 +122,8 @@ struct room {
 static void take_room(struct room *room, const struct fat_dir *dir, bool not_first)
 {
 	for (size_t at = 0; at < dir->len_bytes && room->n < room->n_wanted; at += FAT_SLOT_BYTES) {
-		bool used = dir->buf[at] != 0 && dir->buf[at] != FAT_SLOT_DELETED_MARK;
+		bool used = (dir->buf[at] != 0 && dir->buf[at] != FAT_SLOT_DELETED_MARK) ||
+			    fat_dev_unreadable(dir->table->dev, dir->off + at, FAT_SLOT_BYTES);
 
 		if (used || (not_first && at < 2 * FAT_SLOT_BYTES))
 			room->n = 0;

@@ -66,7 +66,7 @@ static enum fat_status mirror_run(void *context, uint32_t copy, uint32_t first, 
 {
 	struct mirror *mirror = context;
 
-	if (mirror->repair->fsck->table.n_ranges > 0)
+	if (mirror->repair->fsck->table.n_ranges > 0 || mirror->repair->fsck->table.n_bad > 0)
 		return mirror_entries(mirror->repair, copy, first, last);
 	return mirror_sectors(mirror, copy, first, last);
 }
@@ -154,7 +154,9 @@ static enum fat_status write_fsinfo(struct repair *repair)
 		return status;
 	fat_fsinfo_decode(sector, &info);
 	whole = info.lead_ok && info.struct_ok && info.trail_ok;
-	if (!whole || info.n_free != FAT_FSINFO_UNKNOWN)
+	if (fsck->count.blind)
+		info.n_free = whole ? info.n_free : FAT_FSINFO_UNKNOWN;
+	else if (!whole || info.n_free != FAT_FSINFO_UNKNOWN)
 		info.n_free = fsck->count.free;
 	if (!whole || !fat_geometry_has_clus(geometry, info.next_clus))
 		info.next_clus = FAT_FSINFO_UNKNOWN;
@@ -170,7 +172,7 @@ static enum fat_status write_state(struct repair *repair, enum fat_stage stage, 
 	uint8_t sector[FAT_BOOT_BYTES];
 	enum fat_status status = FAT_OK;
 
-	if (!has_state(fsck))
+	if (!has_state(fsck) || fat_dev_unreadable(repair->txn, 0, FAT_BOOT_BYTES))
 		return status;
 	status = fat_dev_read(repair->txn, 0, sector, sizeof sector);
 	if (status != FAT_OK || sector[state_off(fsck)] == state)
@@ -189,7 +191,8 @@ static enum fat_status clear_fat_flags(struct repair *repair)
 		return status;
 	fat_txn_set_stage(repair->txn, FAT_STAGE_CLEAN);
 	for (uint32_t i = 0; i < fsck->geometry.n_fats && status == FAT_OK; i++)
-		if (fsck->geometry.mirrored || i == fsck->geometry.active_fat)
+		if ((fsck->geometry.mirrored || i == fsck->geometry.active_fat) &&
+		    !fat_table_is_bad(&fsck->table, i, 1))
 			status = fat_table_set_in_copy(&fsck->table, i, 1, value | flags);
 	return status;
 }
@@ -223,7 +226,8 @@ enum fat_status repair_final(struct repair *repair, bool everything_fixed)
 		status = write_boots(repair);
 	if (status == FAT_OK)
 		status = write_fsinfo(repair);
-	fat_table_forget(&fsck->table);
+	if (fsck->has_table)
+		fat_table_forget(&fsck->table);
 	if (status == FAT_OK)
 		status = write_flags(repair, everything_fixed);
 	return status;

@@ -215,8 +215,9 @@ static bool readable(struct relink *relink, uint32_t clus)
 {
 	const struct fat_geometry *geometry = &relink->repair->fsck->geometry;
 	uint8_t *buf = malloc(geometry->cluster_bytes);
-	bool ok = buf && fat_dev_read(relink->repair->txn, fat_geometry_cluster_off(geometry, clus),
-				      buf, geometry->cluster_bytes) == FAT_OK;
+	uint64_t off = fat_geometry_cluster_off(geometry, clus);
+	bool ok = buf && fat_dev_read(relink->repair->txn, off, buf, geometry->cluster_bytes) == FAT_OK &&
+		  !fat_dev_unreadable(relink->repair->txn, off, geometry->cluster_bytes);
 
 	free(buf);
 	return ok;

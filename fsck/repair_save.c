@@ -39,7 +39,8 @@ static enum fat_status count_free_slots(struct repair *repair, uint32_t start, u
 		if (status != FAT_OK || dir.len_bytes == 0)
 			break;
 		for (size_t at = 0; at < dir.len_bytes; at += FAT_SLOT_BYTES)
-			*n += dir.buf[at] == 0 || dir.buf[at] == FAT_SLOT_DELETED_MARK;
+			*n += (dir.buf[at] == 0 || dir.buf[at] == FAT_SLOT_DELETED_MARK) &&
+			      !fat_dev_unreadable(repair->txn, dir.off + at, FAT_SLOT_BYTES);
 	}
 	fat_dir_close(&dir);
 	return status;

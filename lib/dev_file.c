@@ -12,12 +12,16 @@
 #include <linux/falloc.h>
 #include <linux/fs.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bytes.h"
+
+#define DIRECT_ALIGN 4096u
+#define DIRECT_BYTES (64u << 10)
 
 struct dev_file {
 	struct fat_dev dev;
@@ -47,6 +51,46 @@ static struct dev_file *as_file(struct fat_dev *dev)
 	return (struct dev_file *)dev;
 }
 
+/*
+ * The cache of a block device moves whole pages, so one sick block spoils those beside it. Past the
+ * cache each block stands for itself: tries one transfer there. Returns what the call returns.
+ */
+static int64_t past_cache(struct dev_file *file, uint64_t off, void *buf, size_t len_bytes,
+			  bool writing)
+{
+	uint32_t block = file->dev.block_bytes;
+	uint64_t start = off / block * block;
+	size_t span = (size_t)(div_ceil(off + len_bytes, block) * block - start);
+	int flags = fcntl(file->fd, F_GETFL), sys_errno;
+	uint8_t *bounce = aligned_alloc(DIRECT_ALIGN, (span + DIRECT_ALIGN - 1) & ~(DIRECT_ALIGN - 1));
+	int64_t n = -1;
+
+	if (bounce && flags >= 0 && fcntl(file->fd, F_SETFL, flags | O_DIRECT) == 0) {
+		if (writing)
+			memcpy(bounce, buf, len_bytes);
+		n = writing ? file->calls->pwrite(file->fd, bounce, span, start) :
+			      file->calls->pread(file->fd, bounce, span, start);
+		sys_errno = errno;
+		fcntl(file->fd, F_SETFL, flags);
+		errno = sys_errno;
+	}
+	if (n >= 0 && (uint64_t)n != span)
+		n = -1;
+	if (n >= 0 && !writing)
+		memcpy(buf, bounce + (off - start), len_bytes);
+	free(bounce);
+	return n < 0 ? n : (int64_t)len_bytes;
+}
+
+/* Whether a transfer that failed is worth a try past the cache. */
+static bool cache_may_spoil(const struct dev_file *file, uint64_t off, size_t len_bytes, bool writing)
+{
+	uint32_t block = file->dev.block_bytes;
+
+	return errno == EIO && file->is_block && len_bytes <= DIRECT_BYTES &&
+	       (!writing || (off % block == 0 && len_bytes % block == 0));
+}
+
 static enum fat_status file_read(struct fat_dev *dev, uint64_t off, void *buf, size_t len_bytes)
 {
 	struct dev_file *file = as_file(dev);
@@ -59,6 +103,8 @@ static enum fat_status file_read(struct fat_dev *dev, uint64_t off, void *buf, s
 		dev->stats.n_reads++;
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && cache_may_spoil(file, off + done, len_bytes - done, false))
+			n = past_cache(file, off + done, to + done, len_bytes - done, false);
 		if (n <= 0)
 			return fat_dev_fail(dev, FAT_ERR_IO, "read", off + done, len_bytes - done,
 					    n < 0 ? errno : 0);
@@ -82,6 +128,9 @@ static enum fat_status file_write(struct fat_dev *dev, uint64_t off, const void 
 		dev->stats.n_writes++;
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && cache_may_spoil(file, off + done, len_bytes - done, true))
+			n = past_cache(file, off + done, (void *)(uintptr_t)(from + done),
+				       len_bytes - done, true);
 		if (n <= 0)
 			return fat_dev_fail(dev, FAT_ERR_IO, "write", off + done, len_bytes - done,
 					    n < 0 ? errno : ENOSPC);

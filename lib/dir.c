@@ -50,7 +50,8 @@ static enum fat_status take_run(struct fat_dir *dir, uint32_t *first, uint32_t *
 
 		if (status != FAT_OK)
 			return status;
-		if (value == 0 || value == fat_entry_bad(geometry->type))
+		if ((value == 0 && !fat_table_is_blind(dir->table, clus)) ||
+		    value == fat_entry_bad(geometry->type))
 			break;
 		++*n;
 		dir->n_left--;

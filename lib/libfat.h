@@ -192,6 +192,31 @@ uint64_t fat_dev_mem_used(const struct fat_dev *dev);
 enum fat_status fat_dev_window_open(struct fat_dev *below, uint64_t start_off, uint64_t len_bytes,
 				    struct fat_dev **dev);
 
+/*
+ * dev_salvage: goes on where `below` cannot be read. Units of unit_bytes (a power of two, a multiple of
+ * the medium's block) that cannot be read read as zeros and are put on a list; they are not tried again.
+ * A write that covers such a unit as a whole is tried, flushed and read back, and takes it off the
+ * list; other writes to it are left out and, like those that fail, only counted. Up to 1,024 ranges
+ * of 65,536 units in all; what is more gives FAT_ERR_IO as ever. Takes over `below`. FAT_ERR_MEMORY.
+ */
+enum fat_status fat_dev_salvage_open(struct fat_dev *below, uint32_t unit_bytes,
+				     struct fat_dev **dev);
+
+struct fat_dev_range {
+	uint64_t off, len_bytes;
+};
+
+/*
+ * Asked of any device of a stack with a dev_salvage in it (offsets must be the same there); without one
+ * everything is readable. O(log n): whether a part of the range is on the list.
+ */
+bool fat_dev_unreadable(const struct fat_dev *dev, uint64_t off, uint64_t len_bytes);
+/* The list, ascending; it holds until the next call that reads or writes. */
+size_t fat_dev_unreadable_list(const struct fat_dev *dev, const struct fat_dev_range **list);
+/* How many units were ever put on the list; how many writes did not take one off it. */
+uint64_t fat_dev_unreadable_units(const struct fat_dev *dev);
+uint64_t fat_dev_unhealed_units(const struct fat_dev *dev);
+
 /* ---- stable: boot sector and geometry ------------------------------------------------------ */
 
 enum fat_type { FAT_TYPE_12 = 12, FAT_TYPE_16 = 16, FAT_TYPE_32 = 32 };
@@ -603,6 +628,8 @@ struct fat_table {
 	uint32_t copy; /* where entries come from that are in none of the ranges */
 	const struct fat_table_range *ranges;
 	size_t n_ranges;
+	const struct fat_table_range *bad; /* parts of a copy that cannot be read */
+	size_t n_bad;
 	uint8_t **window;
 	size_t window_bytes, n_windows, n_loaded, max_loaded, hand, n_evicted;
 };
@@ -626,7 +653,16 @@ void fat_table_forget(struct fat_table *table);
 void fat_table_set_source(struct fat_table *table, uint32_t copy,
 			  const struct fat_table_range *ranges, size_t n_ranges);
 
-/* Which copy entry clus comes from. O(log n_ranges). */
+/*
+ * Which parts of which copies cannot be read; the list stays the caller's. Such entries come from the
+ * first other copy that can be read, if the copies are mirrored; without one they are blind: 0.
+ */
+void fat_table_set_bad(struct fat_table *table, const struct fat_table_range *bad, size_t n_bad);
+/* O(n_bad) */
+bool fat_table_is_bad(const struct fat_table *table, uint32_t copy, uint32_t clus);
+bool fat_table_is_blind(const struct fat_table *table, uint32_t clus);
+
+/* Which copy entry clus comes from. O(log n_ranges + n_bad). */
 uint32_t fat_table_copy_of(const struct fat_table *table, uint32_t clus);
 
 /* clus 0 to the last cluster. A read of a window now and then, else O(1). */

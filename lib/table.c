@@ -90,13 +90,84 @@ static size_t find_range(const struct fat_table *table, uint32_t clus)
 	return low;
 }
 
-uint32_t fat_table_copy_of(const struct fat_table *table, uint32_t clus)
+/* The copy that an entry is to come from, whether it can be read there or not. */
+static uint32_t wanted_copy(const struct fat_table *table, uint32_t clus)
 {
 	size_t i = find_range(table, clus);
 
 	if (i < table->n_ranges && table->ranges[i].first_clus <= clus)
 		return table->ranges[i].copy;
 	return table->copy;
+}
+
+/* ---- what cannot be read ---- */
+
+void fat_table_set_bad(struct fat_table *table, const struct fat_table_range *bad, size_t n_bad)
+{
+	fat_table_forget(table);
+	table->bad = bad;
+	table->n_bad = n_bad;
+}
+
+bool fat_table_is_bad(const struct fat_table *table, uint32_t copy, uint32_t clus)
+{
+	for (size_t i = 0; i < table->n_bad; i++)
+		if (table->bad[i].copy == copy && table->bad[i].first_clus <= clus &&
+		    clus <= table->bad[i].last_clus)
+			return true;
+	return false;
+}
+
+uint32_t fat_table_copy_of(const struct fat_table *table, uint32_t clus)
+{
+	uint32_t wanted = wanted_copy(table, clus);
+
+	if (table->n_bad == 0 || !table->geometry->mirrored ||
+	    !fat_table_is_bad(table, wanted, clus))
+		return wanted;
+	for (uint32_t copy = 0; copy < table->geometry->n_fats; copy++)
+		if (!fat_table_is_bad(table, copy, clus))
+			return copy;
+	return wanted;
+}
+
+bool fat_table_is_blind(const struct fat_table *table, uint32_t clus)
+{
+	return table->n_bad > 0 && fat_table_is_bad(table, fat_table_copy_of(table, clus), clus);
+}
+
+/* Entries from `from` to `to` that were to come from a copy that cannot be read there. */
+static enum fat_status replace_bad(struct fat_table *table, uint32_t first, uint32_t n,
+				   const struct fat_table_range *bad, uint8_t *buf)
+{
+	enum fat_type type = table->geometry->type;
+	size_t len_bytes = (size_t)entries_bytes(type, first, n);
+	uint32_t from = (uint32_t)max_u64(bad->first_clus, first);
+	uint64_t end = min_u64((uint64_t)bad->last_clus + 1, (uint64_t)first + n);
+	uint32_t loaded = UINT32_MAX;
+	enum fat_status status = FAT_OK;
+	uint8_t *other = NULL;
+
+	for (uint32_t c = from; c < end && status == FAT_OK; c++) {
+		uint32_t copy = fat_table_copy_of(table, c);
+
+		if (wanted_copy(table, c) != bad->copy)
+			continue;
+		if (copy == bad->copy) {
+			fat_entry_set(type, buf, c - first, 0);
+			continue;
+		}
+		if (!other && !(other = malloc(len_bytes)))
+			return FAT_ERR_MEMORY;
+		if (copy != loaded)
+			status = fat_dev_read(table->dev, entry_off(table, copy, first), other,
+					      len_bytes);
+		loaded = copy;
+		if (status == FAT_OK)
+			fat_entry_set(type, buf, c - first, fat_entry_get(type, other, c - first));
+	}
+	free(other);
+	return status;
 }
 
 /*
@@ -128,6 +199,8 @@ static enum fat_status read_entries(struct fat_table *table, uint32_t first, uin
 			fat_entry_set(type, buf, c - first, fat_entry_get(type, other, c - first));
 		free(other);
 	}
+	for (size_t i = 0; i < table->n_bad && status == FAT_OK; i++)
+		status = replace_bad(table, first, n, &table->bad[i], buf);
 	return status;
 }
 
@@ -237,19 +310,26 @@ static bool is_zero(const uint8_t *bytes, size_t n)
 	return n < 16 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
 }
 
+/* Entry first + i is another one in the copy, which can be read there. */
+static bool differs(const struct scan *scan, uint32_t copy, uint32_t first, uint32_t i)
+{
+	enum fat_type type = scan->table->geometry->type;
+
+	return fat_entry_get(type, scan->bytes, i) != fat_entry_get(type, scan->other, i) &&
+	       !fat_table_is_bad(scan->table, copy, first + i);
+}
+
 /* Reports runs of entries whose value bits differ between the table and a copy. */
 static enum fat_status report_differences(struct scan *scan, uint32_t copy, uint32_t first,
 					  uint32_t n)
 {
-	enum fat_type type = scan->table->geometry->type;
 	enum fat_status status = FAT_OK;
 	uint32_t i = 0;
 
 	while (i < n && status == FAT_OK) {
 		uint32_t start = i;
 
-		while (i < n && fat_entry_get(type, scan->bytes, i) !=
-					fat_entry_get(type, scan->other, i))
+		while (i < n && differs(scan, copy, first, i))
 			i++;
 		if (i > start)
 			status = scan->visitor->differ(scan->visitor->context, copy, first + start,

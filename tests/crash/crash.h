@@ -23,6 +23,8 @@ struct fat_dev *dev_fault_open(struct fat_dev *below);
 /* The nth call of a kind fails; persistent: and all of that kind after it. */
 void dev_fault_set(struct fat_dev *dev, enum call_kind kind, uint64_t nth, bool persistent);
 void dev_fault_bad_range(struct fat_dev *dev, uint64_t off, uint64_t len);
+/* What is left of the i-th: a place that is written can be read again. */
+void dev_fault_get_bad(const struct fat_dev *dev, size_t i, uint64_t *off, uint64_t *len);
 uint64_t dev_fault_count(const struct fat_dev *dev, enum call_kind kind);
 
 /* dev_crash: remembers every write, and between which flushes it came. Takes over below. */

@@ -29,7 +29,7 @@ static bool fails_now(struct dev_fault *fault, enum call_kind kind)
 static bool in_bad_range(const struct dev_fault *fault, uint64_t off, uint64_t len)
 {
 	for (size_t i = 0; i < fault->n_bad; i++)
-		if (off < fault->bad[i].off + fault->bad[i].len && fault->bad[i].off < off + len)
+		if (fault->bad[i].len && off < fault->bad[i].off + fault->bad[i].len && fault->bad[i].off < off + len)
 			return true;
 	return false;
 }
@@ -47,6 +47,22 @@ static enum fat_status fault_read(struct fat_dev *dev, uint64_t off, void *buf, 
 	return status;
 }
 
+/* A sick place that is written as a whole is read from its replacement from then on, as disks do it. */
+static void put_elsewhere(struct dev_fault *fault, uint64_t off, uint64_t len)
+{
+	for (size_t i = 0; i < fault->n_bad; i++) {
+		struct bad_range *bad = &fault->bad[i];
+
+		if (off <= bad->off && bad->off < off + len) {
+			uint64_t n = off + len - bad->off;
+
+			n = n < bad->len ? n : bad->len;
+			bad->off += n;
+			bad->len -= n;
+		}
+	}
+}
+
 static enum fat_status fault_write(struct fat_dev *dev, uint64_t off, const void *buf,
 				   size_t len_bytes)
 {
@@ -54,6 +70,7 @@ static enum fat_status fault_write(struct fat_dev *dev, uint64_t off, const void
 
 	if (fails_now((struct dev_fault *)dev, CALL_WRITE))
 		return fat_dev_fail(dev, FAT_ERR_IO, "write", off, len_bytes, EIO);
+	put_elsewhere((struct dev_fault *)dev, off, len_bytes);
 	malloc_fail_suspend();
 	status = fat_dev_write(dev->below, off, buf, len_bytes);
 	malloc_fail_resume();
@@ -111,6 +128,14 @@ void dev_fault_bad_range(struct fat_dev *dev, uint64_t off, uint64_t len)
 
 	GROW_ARRAY(fault->bad, fault->n_bad);
 	fault->bad[fault->n_bad++] = (struct bad_range){ off, len };
+}
+
+void dev_fault_get_bad(const struct fat_dev *dev, size_t i, uint64_t *off, uint64_t *len)
+{
+	const struct bad_range *bad = &((const struct dev_fault *)dev)->bad[i];
+
+	*off = bad->off;
+	*len = bad->len;
 }
 
 uint64_t dev_fault_count(const struct fat_dev *dev, enum call_kind kind)

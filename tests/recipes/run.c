@@ -35,6 +35,14 @@ static struct fat_dev *open_stack(const struct trial *trial, struct fat_dev *dev
 	return top;
 }
 
+/* What was written can be read by the next run. */
+static void keep_healed(struct trial *trial, const struct fat_dev *top)
+{
+	for (size_t i = 0; i < trial->image->n_unreadable; i++)
+		dev_fault_get_bad(top, i, &trial->image->unreadable[i].off,
+				  &trial->image->unreadable[i].len);
+}
+
 /* Closes the layers; the volume stays. */
 static void close_stack(struct fat_dev *top, struct fat_dev *dev)
 {
@@ -124,6 +132,7 @@ static void try_repair(struct trial *trial)
 		die("%s: no undo layer", trial->image->recipe->name);
 	top = open_stack(trial, undo, &log);
 	tool_repair(top, trial->words, trial->n_words, &result);
+	keep_healed(trial, top);
 	fat_undo_finish(undo);
 	want_status(trial, "repair", result.status, trial->expect.repair);
 	if (trial->expect.refuses)

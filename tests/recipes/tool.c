@@ -25,12 +25,17 @@ static int run(const struct fsck_options *options, struct fat_dev *dev, struct t
 	struct engine_user user = { .context = result, .found = on_found };
 	uint32_t sector = dev->block_bytes > 512 ? dev->block_bytes : 512;
 	struct engine engine;
-	struct fat_dev *txn;
+	struct fat_dev *salvage, *txn;
 	enum fat_status status;
 	int exit_status;
 
-	if (fat_txn_open(dev, sector, MAX_EDIT_BYTES, &txn) != FAT_OK)
+	if (fat_dev_salvage_open(dev, sector, &salvage) != FAT_OK)
 		return EXIT_OPERATION;
+	if (fat_txn_open(salvage, sector, MAX_EDIT_BYTES, &txn) != FAT_OK) {
+		salvage->below = NULL;
+		fat_dev_close(salvage);
+		return EXIT_OPERATION;
+	}
 	status = engine_init(&engine, options, txn, &user);
 	if (status == FAT_OK)
 		status = engine_run(&engine);
@@ -38,7 +43,7 @@ static int run(const struct fsck_options *options, struct fat_dev *dev, struct t
 		status = engine_commit(&engine, NULL);
 	exit_status = status == FAT_OK ? (int)engine_exit(&engine) : EXIT_OPERATION;
 	engine_fini(&engine);
-	txn->below = NULL; /* dev is the caller's */
+	salvage->below = NULL; /* dev is the caller's */
 	fat_dev_close(txn);
 	return exit_status;
 }
