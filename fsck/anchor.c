@@ -26,6 +26,21 @@ static void count(struct anchor *anchor, uint32_t clus, bool right)
 		anchor->n_dirs_wrong++;
 }
 
+/* It begins like a folder of the root, only "." has another number: damage, or another folder. */
+static bool has_wrong_dot(struct fsck *view, uint32_t clus)
+{
+	uint8_t slots[2 * FAT_SLOT_BYTES];
+	struct fat_dirent dotdot;
+
+	if (fat_dev_read(view->dev, fat_geometry_cluster_off(&view->geometry, clus), slots,
+			 sizeof slots) != FAT_OK)
+		return false;
+	fat_dirent_decode(slots + FAT_SLOT_BYTES, view->geometry.type, &dotdot);
+	return fat_slot_classify(slots) == FAT_SLOT_DOT &&
+	       fat_slot_classify(slots + FAT_SLOT_BYTES) == FAT_SLOT_DOTDOT &&
+	       dotdot.start_clus == 0;
+}
+
 static void try_dir(struct fsck *view, const struct fat_dirent *dirent, struct anchor *anchor)
 {
 	enum cluster_look look;
@@ -33,7 +48,10 @@ static void try_dir(struct fsck *view, const struct fat_dirent *dirent, struct a
 
 	if (cluster_look(view, dirent->start_clus, &look, &dotdot) != FAT_OK || look == LOOK_UNREADABLE)
 		return;
-	count(anchor, dirent->start_clus, look == LOOK_DIR);
+	if (look != LOOK_DIR && has_wrong_dot(view, dirent->start_clus))
+		anchor->n_dirs_misnamed++;
+	else
+		count(anchor, dirent->start_clus, look == LOOK_DIR);
 }
 
 /* Right if the chain fits by any copy of the FAT; short files fit whatever a cluster's size is. */
@@ -101,6 +119,9 @@ enum fat_status anchor_find(struct fat_dev *dev, const struct fat_geometry *geom
 		return status;
 	try_root(&view, anchor);
 	fat_table_fini(&view.table);
+	/* One may be damage; where all of them have other numbers they are other folders. */
+	if (anchor->n_dirs_misnamed > 1 && anchor->n_dirs_right == 0 && !anchor->first_right)
+		anchor->n_dirs_wrong += anchor->n_dirs_misnamed;
 	return FAT_OK;
 }
 

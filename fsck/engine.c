@@ -390,9 +390,10 @@ static enum fat_status start(struct engine *engine)
 	struct fsck *fsck = &engine->fsck;
 	enum fat_status status = pass_boot(fsck);
 
+	if (status == FAT_OK || status == FAT_ERR_FORMAT)
+		tell_found(engine);
 	if (status != FAT_OK)
 		return status;
-	tell_found(engine);
 	status = decide_all(engine, LEVEL_BOOT);
 	engine->lost_bearings = has_fatal(&engine->fsck);
 	if (status == FAT_OK)

@@ -272,10 +272,17 @@ enum fat_status unreadable_note(struct fsck *fsck, bool *changed);
 uint32_t unreadable_count(const struct fsck *fsck);
 void unreadable_report(struct fsck *fsck);
 
+/* trial.c: the faults of a look, as a weight; what the copies have to do with each other left out. */
+uint64_t trial_weight(const struct fsck *probe);
+/* A whole look at the volume as that geometry has it, by its first FAT. */
+enum fat_status trial_look(const struct fsck *fsck, const struct fat_boot *boot,
+			   const struct fat_geometry *geometry, uint64_t *weight);
+
 /* anchor.c: what the root's entries say about a geometry. */
 struct anchor {
 	bool first_right; /* a folder at the first cluster: says nothing about a cluster's size */
 	uint32_t n_dirs_right, n_dirs_wrong; /* others */
+	uint32_t n_dirs_misnamed; /* folders, but "." has another number: says nothing if it is one */
 	uint32_t n_files_right, n_files_wrong;
 };
 

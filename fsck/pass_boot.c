@@ -11,25 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boot_proof.h"
 #include "bytes.h"
-#include "fsck.h"
 
 #define USUAL_BACKUP_SEC 6u
 #define USUAL_FSINFO_SEC 1u
 
 #define WINDOW_BYTES (4u << 20) /* more where chains are in no order: fat_table_init() */
-
-struct candidate {
-	uint8_t sector[FAT_BOOT_BYTES];
-	struct fat_boot boot;
-	struct fat_boot_report report;
-	struct fat_geometry geometry;
-	uint64_t off;
-	bool usable; /* describes a volume at all */
-	int proof;
-	bool has_fat; /* at least one FAT is where it says */
-	bool doubted; /* what is on the volume speaks against it */
-};
 
 static void boot_fault(struct fsck *fsck, enum fault_id id, const char *text, uint64_t a, uint64_t b)
 {
@@ -37,152 +25,6 @@ static void boot_fault(struct fsck *fsck, enum fault_id id, const char *text, ui
 
 	fault.text = text ? strdup(text) : NULL;
 	fsck_fault(fsck, &fault);
-}
-
-/* ---- proof ---- */
-
-/* FAT entries 0 and 1 as they stand at the start of a copy. */
-static int prove_fat(struct fsck *fsck, const struct candidate *candidate, uint32_t copy)
-{
-	enum fat_type type = candidate->geometry.type;
-	uint32_t mask = fat_entry_mask(type), entry0;
-	uint8_t bytes[8];
-
-	if (fat_dev_read(fsck->dev, fat_geometry_fat_off(&candidate->geometry, copy), bytes,
-			 sizeof bytes) != FAT_OK)
-		return 0;
-	if (fat_dev_unreadable(fsck->dev, fat_geometry_fat_off(&candidate->geometry, copy),
-			       sizeof bytes) && get_le32(bytes) == 0)
-		return 1; /* says nothing, for or against */
-	entry0 = fat_entry_get(type, bytes, 0);
-	if (entry0 == ((mask & ~0xFFu) | candidate->geometry.media))
-		return 4;
-	if ((entry0 | 0xFF) == mask && (entry0 & 0xFF) >= 0xF0)
-		return 3;
-	/* Entry 0 may be damaged while entry 1 is the end mark it ought to be. */
-	return (fat_entry_get(type, bytes, 1) | fat_entry_clean_bit(type) |
-		fat_entry_no_error_bit(type)) == mask ? 2 : 0;
-}
-
-static int prove_root(struct fsck *fsck, const struct candidate *candidate)
-{
-	const struct fat_geometry *geometry = &candidate->geometry;
-	uint8_t slots[SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES], bytes[4];
-	struct fsck view = { .geometry = *geometry };
-	bool fat32 = geometry->type == FAT_TYPE_32;
-	uint64_t off = fat_geometry_root_off(geometry);
-
-	if (fat32 && !fat_geometry_has_clus(geometry, geometry->root_clus))
-		return -3;
-	if (fat32) {
-		uint64_t entry_off = fat_geometry_fat_off(geometry, geometry->active_fat) +
-				     fat_entry_off(FAT_TYPE_32, geometry->root_clus);
-
-		if (fat_dev_read(fsck->dev, entry_off, bytes, sizeof bytes) != FAT_OK ||
-		    ((get_le32(bytes) & 0x0FFFFFFF) == 0 &&
-		     !fat_dev_unreadable(fsck->dev, entry_off, sizeof bytes)))
-			return -2;
-		off = fat_geometry_cluster_off(geometry, geometry->root_clus);
-	}
-	if (fat_dev_read(fsck->dev, off, slots, sizeof slots) != FAT_OK)
-		return 0;
-	if (slots_are_garbage(&view, slots, SLOT_GARBAGE_UNIT) ||
-	    fat_slot_classify(slots) == FAT_SLOT_DOT)
-		return -2;
-	return 2;
-}
-
-static bool has_deviation(const struct candidate *candidate, enum fat_boot_deviation_id id)
-{
-	for (size_t i = 0; i < candidate->report.n_deviations; i++)
-		if (candidate->report.deviation[i].id == id)
-			return true;
-	return false;
-}
-
-/* Where the FATs ought to be over there is one more, or a FAT that ought to be there is not. */
-static bool fats_miscounted(struct fsck *fsck, const struct candidate *candidate)
-{
-	const struct fat_geometry *geometry = &candidate->geometry;
-	uint8_t first[3], behind[3];
-
-	for (uint32_t i = 1; i < geometry->n_fats; i++)
-		if (prove_fat(fsck, candidate, i) == 0)
-			return true;
-	return fat_dev_read(fsck->dev, fat_geometry_fat_off(geometry, 0), first, sizeof first) ==
-		       FAT_OK &&
-	       fat_dev_read(fsck->dev, fat_geometry_fat_off(geometry, geometry->n_fats), behind,
-			    sizeof behind) == FAT_OK &&
-	       first[0] >= 0xF0 && memcmp(first, behind, sizeof first) == 0;
-}
-
-/*
- * So few sectors that the FAT is many times too long for them, and the type is not the one that the
- * sector names: the sector count is wrong, and with it the type.
- */
-static bool is_shrunken(const struct candidate *candidate)
-{
-	const struct fat_geometry *geometry = &candidate->geometry;
-	uint64_t need_sec = fat_entry_off(geometry->type, geometry->n_clus + FAT_FIRST_CLUS) /
-				    geometry->sector_bytes + 1;
-
-	return has_deviation(candidate, FAT_BOOT_FS_TYPE) && geometry->fat_sec / 4 > need_sec;
-}
-
-static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
-{
-	struct anchor anchor;
-
-	if (anchor_find(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
-		return;
-	if (!anchor_holds(&anchor) && (anchor_drags(&anchor) || fats_miscounted(fsck, candidate)) &&
-	    anchor_search(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
-		return;
-	if (anchor_holds(&anchor) && !is_shrunken(candidate)) {
-		candidate->proof += 5;
-		return;
-	}
-	candidate->doubted = anchor.n_dirs_wrong > 0 || fats_miscounted(fsck, candidate) ||
-			     is_shrunken(candidate);
-	if (candidate->doubted)
-		candidate->proof -= 5;
-}
-
-static void judge(struct fsck *fsck, struct candidate *candidate)
-{
-	int n_fats;
-
-	fat_boot_decode(candidate->sector, &candidate->boot);
-	fat_boot_check(&candidate->boot, fsck->dev->size_bytes, &candidate->report);
-	candidate->usable =
-		fat_geometry_decode(&candidate->boot, &candidate->geometry) == FAT_OK;
-	candidate->proof = 0;
-	if (!candidate->usable)
-		return;
-	n_fats = (int)candidate->geometry.n_fats;
-	for (int i = 0; i < n_fats && i < 2; i++)
-		candidate->proof += prove_fat(fsck, candidate, (uint32_t)i);
-	candidate->has_fat = candidate->proof > 0;
-	candidate->proof += prove_root(fsck, candidate);
-	weigh_anchor(fsck, candidate);
-	if (has_deviation(candidate, FAT_BOOT_TOTAL_LARGE))
-		candidate->proof -= 2;
-	if (has_deviation(candidate, FAT_BOOT_FAT_SMALL))
-		candidate->proof -= 3;
-	if (has_deviation(candidate, FAT_BOOT_SIGNATURE))
-		candidate->proof -= 1;
-}
-
-static enum fat_status read_candidate(struct fsck *fsck, uint64_t off, struct candidate *candidate)
-{
-	enum fat_status status;
-
-	memset(candidate, 0, sizeof *candidate);
-	candidate->off = off;
-	status = fat_dev_read(fsck->dev, off, candidate->sector, sizeof candidate->sector);
-	if (status == FAT_OK)
-		judge(fsck, candidate);
-	return status;
 }
 
 /* ---- the backup ---- */
@@ -215,7 +57,7 @@ static bool find_backup(struct fsck *fsck, const struct candidate *main, struct 
 	size_t n = backup_places(main, off);
 
 	for (size_t i = 0; i < n; i++)
-		if (read_candidate(fsck, off[i], backup) == FAT_OK && is_backup(backup))
+		if (candidate_read(fsck, off[i], backup) == FAT_OK && is_backup(backup))
 			return true;
 	return false;
 }
@@ -282,13 +124,28 @@ static bool differ_in_size(const struct candidate *main, const struct candidate 
 	return same_layout(&main->boot, &alike);
 }
 
+/* Equal proof for different layouts: what fits together better is right. */
+static enum fat_status backup_fits_better(struct fsck *fsck, const struct candidate *main,
+					  const struct candidate *backup, int *better)
+{
+	uint64_t as_main, as_backup;
+	enum fat_status status = trial_look(fsck, &main->boot, &main->geometry, &as_main);
+
+	*better = 0;
+	if (status == FAT_OK)
+		status = trial_look(fsck, &backup->boot, &backup->geometry, &as_backup);
+	if (status == FAT_OK)
+		*better = (as_backup < as_main) - (as_backup > as_main);
+	return status;
+}
+
 static const char *describe(const struct fsck *fsck, const struct candidate *main)
 {
 	if (fat_dev_unreadable(fsck->dev, 0, FAT_BOOT_BYTES) && !main->usable)
 		return "it cannot be read";
 	if (!main->usable)
 		return "it describes no volume";
-	if (has_deviation(main, FAT_BOOT_ROOT_CLUS))
+	if (candidate_deviates(main, FAT_BOOT_ROOT_CLUS))
 		return "its root directory's cluster does not exist";
 	return "nothing is where it says";
 }
@@ -312,25 +169,30 @@ static int first_difference(const uint8_t *a, const uint8_t *b)
 
 static void compare_backup(struct fsck *fsck, const struct candidate *main)
 {
-	uint64_t off = (uint64_t)main->geometry.backup_sec * main->geometry.sector_bytes;
+	const struct fat_geometry *geometry = &fsck->geometry;
+	uint64_t off = (uint64_t)geometry->backup_sec * geometry->sector_bytes;
+	uint8_t wanted[FAT_BOOT_BYTES];
 	struct candidate backup;
 	int at;
 
-	if (main->geometry.type != FAT_TYPE_32 || main->geometry.backup_sec == 0 ||
-	    read_candidate(fsck, off, &backup) != FAT_OK)
+	if (geometry->type != FAT_TYPE_32 || geometry->backup_sec == 0 ||
+	    candidate_read(fsck, off, &backup) != FAT_OK)
 		return;
+	memcpy(wanted, main->sector, sizeof wanted);
+	fat_boot_encode(&fsck->boot, wanted);
 	at = first_difference(main->sector, backup.sector);
-	fsck->write_backup = at >= 0;
-	if (at < 0)
+	/* What was set right by the same token as the backup has it is no difference any more. */
+	if (at < 0 || first_difference(wanted, backup.sector) < 0)
 		return;
 	if (fat_dev_unreadable(fsck->dev, off, FAT_BOOT_BYTES) && backup.boot.signature == 0) {
-		boot_fault(fsck, F_BACKUP_UNREADABLE, NULL, main->geometry.backup_sec, 0);
+		boot_fault(fsck, F_BACKUP_UNREADABLE, NULL, geometry->backup_sec, 0);
 		return;
 	}
+	fsck->write_backup = true;
 	boot_fault(fsck,
 		   same_layout(&main->boot, &backup.boot) && at != 510 ? F_BACKUP_STALE :
 									 F_BACKUP_DIFFERS,
-		   NULL, main->geometry.backup_sec, (uint64_t)at);
+		   NULL, geometry->backup_sec, (uint64_t)at);
 }
 
 /* ---- fields ---- */
@@ -395,6 +257,8 @@ static const char *type_text(enum fat_type type)
 
 static void fix_root_clus(struct fsck *fsck, const struct fat_boot_deviation *deviation)
 {
+	if (fat_geometry_has_clus(&fsck->geometry, fsck->boot.root_clus))
+		return; /* was found and set right */
 	boot_fault(fsck, F_BOOT_FIELD, "the root directory's cluster does not exist",
 		   deviation->found, FAT_FIRST_CLUS);
 	fsck->boot.root_clus = fsck->geometry.root_clus = FAT_FIRST_CLUS;
@@ -524,10 +388,12 @@ static void fix_field(struct fsck *fsck, const struct fat_boot_deviation *deviat
 }
 
 /* The media byte is one, but both FATs have another: the boot sector is wrong. */
-static void check_media(struct fsck *fsck)
+static void check_media(struct fsck *fsck, const struct candidate *backup)
 {
 	uint32_t media = 0;
 
+	if (backup->usable && backup->boot.media == fsck->boot.media)
+		return; /* two against one: FAT entry 0 is wrong */
 	for (uint32_t i = 0; i < fsck->geometry.n_fats; i++) {
 		uint8_t byte;
 
@@ -545,57 +411,146 @@ static void check_media(struct fsck *fsck)
 	fsck->geometry.media = (uint8_t)media;
 }
 
-static void accept(struct fsck *fsck, const struct candidate *main)
+static bool is_fsinfo(struct fsck *fsck, uint32_t sector)
+{
+	uint8_t bytes[FAT_FSINFO_BYTES];
+	struct fat_fsinfo info;
+
+	if (sector == 0 || sector >= fsck->boot.reserved_sec ||
+	    fat_dev_read(fsck->dev, (uint64_t)sector * fsck->boot.sector_bytes, bytes,
+			 sizeof bytes) != FAT_OK)
+		return false;
+	fat_fsinfo_decode(bytes, &info);
+	return info.lead_ok && info.struct_ok;
+}
+
+/* Numbers of sectors that exist, but hold something else, while the right thing is elsewhere. */
+static void check_pointers(struct fsck *fsck, const struct candidate *backup)
+{
+	struct fat_boot *boot = &fsck->boot;
+	uint32_t fsinfo = backup->usable && is_fsinfo(fsck, backup->boot.fsinfo_sec) ?
+				  backup->boot.fsinfo_sec :
+				  USUAL_FSINFO_SEC;
+	uint64_t place;
+
+	if (boot->fsinfo_sec != 0 && boot->fsinfo_sec != 0xFFFF && boot->fsinfo_sec != fsinfo &&
+	    !is_fsinfo(fsck, boot->fsinfo_sec) && is_fsinfo(fsck, fsinfo)) {
+		boot_fault(fsck, F_BOOT_FIELD, "the FSInfo sector's number is wrong",
+			   boot->fsinfo_sec, fsinfo);
+		boot->fsinfo_sec = (uint16_t)fsinfo;
+	}
+	place = backup->usable ? backup->off / boot->sector_bytes : 0;
+	if (place == 0 || place == boot->backup_sec || backup->boot.backup_sec != place ||
+	    boot->backup_sec == 0 || boot->backup_sec == 0xFFFF ||
+	    !same_layout(boot, &backup->boot))
+		return;
+	boot_fault(fsck, F_BOOT_FIELD, "the backup boot sector's number is wrong",
+		   boot->backup_sec, place);
+	boot->backup_sec = (uint16_t)place;
+}
+
+static void accept(struct fsck *fsck, const struct candidate *main, const struct candidate *backup)
 {
 	memcpy(fsck->sector, main->sector, sizeof fsck->sector);
 	fsck->boot = main->boot;
 	fsck->geometry = main->geometry;
 	for (size_t i = 0; i < main->report.n_deviations; i++)
 		fix_field(fsck, &main->report.deviation[i]);
-	if (!has_deviation(main, FAT_BOOT_MEDIA))
-		check_media(fsck);
+	if (!candidate_deviates(main, FAT_BOOT_MEDIA))
+		check_media(fsck, backup);
+	if (main->geometry.type == FAT_TYPE_32)
+		check_pointers(fsck, backup);
 	fat_geometry_decode(&fsck->boot, &fsck->geometry);
 }
 
-static enum fat_status choose(struct fsck *fsck, struct candidate *main)
+/* Takes the backup for the boot sector if it is the better one. */
+static enum fat_status weigh_backup(struct fsck *fsck, struct candidate *main,
+				    const struct candidate *backup)
 {
-	struct candidate *backup = malloc(sizeof *backup);
+	enum fat_status status = FAT_OK;
+	int better = 0;
 
-	if (!backup)
-		return FAT_ERR_MEMORY;
-	if (find_backup(fsck, main, backup) && !same_layout(&main->boot, &backup->boot)) {
-		if (!main->usable || backup_is_better(fsck, main, backup))
-			restore_from(fsck, main, backup);
-		else if (main->proof == backup->proof && !differ_in_size(main, backup))
-			boot_fault(fsck, F_BOOT_UNDECIDED, NULL, 0, 0);
+	if (same_layout(&main->boot, &backup->boot)) {
+		/* Two witnesses, and a FAT of the right length: the folder is wrong, not they. */
+		main->doubted = main->doubted && (main->miscounted || main->length < 1);
+		return FAT_OK;
 	}
-	free(backup);
+	if (!main->usable || backup_is_better(fsck, main, backup)) {
+		restore_from(fsck, main, backup);
+		return FAT_OK;
+	}
+	if (main->proof != backup->proof || differ_in_size(main, backup))
+		return FAT_OK;
+	status = backup_fits_better(fsck, main, backup, &better);
+	if (status == FAT_OK && better > 0)
+		restore_from(fsck, main, backup);
+	else if (status == FAT_OK && better == 0)
+		boot_fault(fsck, F_BOOT_UNDECIDED, NULL, 0, 0);
+	return status;
+}
+
+/* No root where the boot sector puts it, or an empty one: it may be elsewhere. */
+static enum fat_status settle_root(struct fsck *fsck, struct candidate *main)
+{
+	uint32_t found = main->boot.root_clus, clus = 0;
+	enum fat_status status = FAT_OK;
+
+	if (main->root < 0 || main->root_empty)
+		status = boot_find_root(fsck, main, &clus);
+	if (status == FAT_OK && clus == 0 && !fat_geometry_has_clus(&main->geometry, found))
+		main->doubted = main->doubted ||
+				!candidate_root_may_be(fsck, main, FAT_FIRST_CLUS);
+	if (status != FAT_OK || clus == 0 || clus == found)
+		return status;
+	boot_fault(fsck, F_BOOT_FIELD, "the root directory is not in the cluster it names", found,
+		   clus);
+	main->boot.root_clus = main->geometry.root_clus = clus;
+	return FAT_OK;
+}
+
+static enum fat_status choose(struct fsck *fsck, struct candidate *main, struct candidate *backup)
+{
+	enum fat_status status = FAT_OK;
+
+	if (find_backup(fsck, main, backup))
+		status = weigh_backup(fsck, main, backup);
+	else
+		backup->usable = false;
+	if (status != FAT_OK)
+		return status;
 	if (!main->usable || !main->has_fat) {
 		boot_fault(fsck, F_BOOT_UNUSABLE, describe(fsck, main), 0, 0);
 		return FAT_ERR_FORMAT;
 	}
+	if (main->geometry.type == FAT_TYPE_32)
+		status = settle_root(fsck, main);
 	if (main->doubted)
 		boot_fault(fsck, F_BOOT_DOUBTED, NULL, 0, 0);
-	return FAT_OK;
+	return status;
+}
+
+static enum fat_status decide(struct fsck *fsck, struct candidate *main, struct candidate *backup)
+{
+	enum fat_status status = FAT_ERR_FORMAT;
+
+	if (fsck->dev->size_bytes >= FAT_BOOT_BYTES)
+		status = candidate_read(fsck, 0, main);
+	if (status == FAT_OK)
+		status = choose(fsck, main, backup);
+	if (status != FAT_OK)
+		return status;
+	accept(fsck, main, backup);
+	compare_backup(fsck, main);
+	status = fat_table_init(&fsck->table, fsck->dev, &fsck->geometry, WINDOW_BYTES);
+	fsck->has_table = status == FAT_OK;
+	return status;
 }
 
 enum fat_status pass_boot(struct fsck *fsck)
 {
-	struct candidate *main = malloc(sizeof *main);
-	enum fat_status status;
+	struct candidate *both = calloc(2, sizeof *both);
+	enum fat_status status = both ? decide(fsck, &both[0], &both[1]) : FAT_ERR_MEMORY;
 
-	if (!main)
-		return FAT_ERR_MEMORY;
-	status = fsck->dev->size_bytes < FAT_BOOT_BYTES ? FAT_ERR_FORMAT :
-							  read_candidate(fsck, 0, main);
-	if (status == FAT_OK)
-		status = choose(fsck, main);
-	if (status == FAT_OK) {
-		accept(fsck, main);
-		compare_backup(fsck, main);
-		status = fat_table_init(&fsck->table, fsck->dev, &fsck->geometry, WINDOW_BYTES);
-		fsck->has_table = status == FAT_OK;
-	}
-	free(main);
+	free(both);
 	return status;
 }

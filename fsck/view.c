@@ -24,35 +24,6 @@ struct trial {
 	uint32_t copy;
 };
 
-static uint64_t weight(const struct fault *fault)
-{
-	switch (fault_kind(fault->id)->severity) {
-	case SEV_COSMETIC:
-	case SEV_MINOR:
-		return 0;
-	case SEV_DAMAGE:
-		return fault->id == F_LOST_CHAIN || fault->id == F_LOST_DIR ? fault->n : 2;
-	case SEV_DANGER:
-	case SEV_FATAL:
-		break;
-	}
-	return 3;
-}
-
-/* The faults that a look finds now, but for what the copies have to do with each other. */
-static uint64_t count_faults(const struct fsck *probe)
-{
-	uint64_t sum = probe->n_faults_dropped;
-
-	for (size_t i = 0; i < probe->faults.n; i++) {
-		const struct fault *fault = fat_vec_at(&probe->faults, i);
-
-		if (fault->id != F_COPIES_DIFFER && fault->id != F_DIRTY_FAT)
-			sum += weight(fault);
-	}
-	return sum;
-}
-
 static enum fat_status look(struct trial *trial, uint64_t *n_faults)
 {
 	struct fsck *probe = &trial->probe;
@@ -72,7 +43,7 @@ static enum fat_status look(struct trial *trial, uint64_t *n_faults)
 		status = pass_tree(probe);
 	if (status == FAT_OK)
 		status = pass_lost(probe);
-	*n_faults = count_faults(probe);
+	*n_faults = trial_weight(probe);
 	fat_table_set_source(&probe->table, trial->copy, NULL, 0);
 	return status;
 }

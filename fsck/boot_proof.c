@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * boot_proof: how much of what a boot sector says is really there.
+ *
+ * Points for each thing that is where the sector puts it: FATs that begin like FATs, a root, folders
+ * that name their own cluster, a FAT as long as the clusters need. Reads; decides nothing.
+ */
+#include "boot_proof.h"
+
+#include <string.h>
+
+#include "bytes.h"
+
+/* FAT entries 0 and 1 as they stand at the start of a copy. */
+static int prove_fat(struct fsck *fsck, const struct candidate *candidate, uint32_t copy)
+{
+	enum fat_type type = candidate->geometry.type;
+	uint32_t mask = fat_entry_mask(type), entry0;
+	uint8_t bytes[8];
+
+	if (fat_dev_read(fsck->dev, fat_geometry_fat_off(&candidate->geometry, copy), bytes,
+			 sizeof bytes) != FAT_OK)
+		return 0;
+	if (fat_dev_unreadable(fsck->dev, fat_geometry_fat_off(&candidate->geometry, copy),
+			       sizeof bytes) && get_le32(bytes) == 0)
+		return 1; /* says nothing, for or against */
+	entry0 = fat_entry_get(type, bytes, 0);
+	if (entry0 == ((mask & ~0xFFu) | candidate->geometry.media))
+		return 4;
+	if ((entry0 | 0xFF) == mask && (entry0 & 0xFF) >= 0xF0)
+		return 3;
+	/* Entry 0 may be damaged while entry 1 is the end mark it ought to be. */
+	return (fat_entry_get(type, bytes, 1) | fat_entry_clean_bit(type) |
+		fat_entry_no_error_bit(type)) == mask ? 2 : 0;
+}
+
+/* Its first slots: not garbage, no dots. *empty: none was ever used. */
+static bool holds_root(struct fsck *fsck, const struct fat_geometry *geometry, uint64_t off,
+		       bool *empty)
+{
+	uint8_t slots[SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES];
+	struct fsck view = { .geometry = *geometry };
+
+	*empty = false;
+	if (fat_dev_read(fsck->dev, off, slots, sizeof slots) != FAT_OK)
+		return true; /* nothing speaks against it */
+	*empty = slots[0] == 0;
+	return !slots_are_garbage(&view, slots, SLOT_GARBAGE_UNIT) &&
+	       fat_slot_classify(slots) != FAT_SLOT_DOT;
+}
+
+bool candidate_root_may_be(struct fsck *fsck, const struct candidate *candidate, uint32_t clus)
+{
+	const struct fat_geometry *geometry = &candidate->geometry;
+	bool empty;
+
+	return holds_root(fsck, geometry, fat_geometry_cluster_off(geometry, clus), &empty);
+}
+
+static int prove_root(struct fsck *fsck, struct candidate *candidate)
+{
+	const struct fat_geometry *geometry = &candidate->geometry;
+	bool fat32 = geometry->type == FAT_TYPE_32;
+	uint64_t off = fat_geometry_root_off(geometry);
+	uint8_t bytes[4];
+
+	candidate->root_empty = false;
+	if (fat32 && !fat_geometry_has_clus(geometry, geometry->root_clus))
+		return -3;
+	if (fat32) {
+		uint64_t entry_off = fat_geometry_fat_off(geometry, geometry->active_fat) +
+				     fat_entry_off(FAT_TYPE_32, geometry->root_clus);
+
+		if (fat_dev_read(fsck->dev, entry_off, bytes, sizeof bytes) != FAT_OK ||
+		    ((get_le32(bytes) & 0x0FFFFFFF) == 0 &&
+		     !fat_dev_unreadable(fsck->dev, entry_off, sizeof bytes)))
+			return -2;
+		off = fat_geometry_cluster_off(geometry, geometry->root_clus);
+	}
+	return holds_root(fsck, geometry, off, &candidate->root_empty) ? 2 : -2;
+}
+
+bool candidate_deviates(const struct candidate *candidate, enum fat_boot_deviation_id id)
+{
+	for (size_t i = 0; i < candidate->report.n_deviations; i++)
+		if (candidate->report.deviation[i].id == id)
+			return true;
+	return false;
+}
+
+/* Where the FATs ought to be over there is one more, or a FAT that ought to be there is not. */
+static bool fats_miscounted(struct fsck *fsck, const struct candidate *candidate)
+{
+	const struct fat_geometry *geometry = &candidate->geometry;
+	uint8_t first[3], behind[3];
+
+	for (uint32_t i = 1; i < geometry->n_fats; i++)
+		if (prove_fat(fsck, candidate, i) == 0)
+			return true;
+	return fat_dev_read(fsck->dev, fat_geometry_fat_off(geometry, 0), first, sizeof first) ==
+		       FAT_OK &&
+	       fat_dev_read(fsck->dev, fat_geometry_fat_off(geometry, geometry->n_fats), behind,
+			    sizeof behind) == FAT_OK &&
+	       first[0] >= 0xF0 && memcmp(first, behind, sizeof first) == 0;
+}
+
+/* Sectors that a FAT of these clusters needs. */
+static uint64_t needed_fat_sec(const struct fat_geometry *geometry)
+{
+	uint64_t n_entries = (uint64_t)geometry->n_clus + FAT_FIRST_CLUS;
+	uint64_t bytes = geometry->type == FAT_TYPE_32 ? n_entries * 4 :
+			 geometry->type == FAT_TYPE_16 ? n_entries * 2 :
+							 (n_entries * 3 + 1) / 2;
+
+	return (bytes + geometry->sector_bytes - 1) / geometry->sector_bytes;
+}
+
+/* Formatters make a FAT as long as the clusters need, and round it up a little. */
+static int prove_length(const struct candidate *candidate)
+{
+	const struct fat_geometry *geometry = &candidate->geometry;
+	uint64_t need_sec = needed_fat_sec(geometry);
+
+	if (geometry->fat_sec < need_sec)
+		return -3;
+	if (geometry->fat_sec - need_sec <= 2 + need_sec / 16)
+		return 1;
+	return geometry->fat_sec - need_sec > 8 + need_sec / 2 ? -2 : 0;
+}
+
+/*
+ * So few sectors that the FAT is many times too long for them, and the type is not the one that the
+ * sector names: the sector count is wrong, and with it the type.
+ */
+static bool is_shrunken(const struct candidate *candidate)
+{
+	return candidate_deviates(candidate, FAT_BOOT_FS_TYPE) &&
+	       candidate->geometry.fat_sec / 4 > needed_fat_sec(&candidate->geometry);
+}
+
+static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
+{
+	struct anchor anchor;
+
+	if (anchor_find(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
+		return;
+	if (!anchor_holds(&anchor) && (anchor_drags(&anchor) || fats_miscounted(fsck, candidate)) &&
+	    anchor_search(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
+		return;
+	if (anchor_holds(&anchor) && !is_shrunken(candidate)) {
+		candidate->proof += 5;
+		return;
+	}
+	candidate->miscounted = fats_miscounted(fsck, candidate);
+	candidate->doubted = anchor.n_dirs_wrong > 0 || candidate->miscounted ||
+			     is_shrunken(candidate);
+	if (candidate->doubted)
+		candidate->proof -= 5;
+}
+
+void candidate_judge(struct fsck *fsck, struct candidate *candidate)
+{
+	int n_fats;
+
+	fat_boot_decode(candidate->sector, &candidate->boot);
+	fat_boot_check(&candidate->boot, fsck->dev->size_bytes, &candidate->report);
+	candidate->usable =
+		fat_geometry_decode(&candidate->boot, &candidate->geometry) == FAT_OK;
+	candidate->proof = 0;
+	if (!candidate->usable)
+		return;
+	n_fats = (int)candidate->geometry.n_fats;
+	for (int i = 0; i < n_fats && i < 2; i++)
+		candidate->proof += prove_fat(fsck, candidate, (uint32_t)i);
+	candidate->has_fat = candidate->proof > 0;
+	candidate->root = prove_root(fsck, candidate);
+	candidate->proof += candidate->root;
+	weigh_anchor(fsck, candidate);
+	if (candidate_deviates(candidate, FAT_BOOT_TOTAL_LARGE))
+		candidate->proof -= 2;
+	candidate->length = prove_length(candidate);
+	candidate->proof += candidate->length;
+	if (candidate_deviates(candidate, FAT_BOOT_SIGNATURE))
+		candidate->proof -= 1;
+}
+
+enum fat_status candidate_read(struct fsck *fsck, uint64_t off, struct candidate *candidate)
+{
+	enum fat_status status;
+
+	memset(candidate, 0, sizeof *candidate);
+	candidate->off = off;
+	status = fat_dev_read(fsck->dev, off, candidate->sector, sizeof candidate->sector);
+	if (status == FAT_OK)
+		candidate_judge(fsck, candidate);
+	return status;
+}

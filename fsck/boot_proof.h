@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * boot_proof: a boot sector, or what one might have been, with the proof there is for it.
+ */
+#ifndef FATWISE_FSCK_BOOT_PROOF_H
+#define FATWISE_FSCK_BOOT_PROOF_H
+
+#include "fsck.h"
+
+struct candidate {
+	uint8_t sector[FAT_BOOT_BYTES];
+	struct fat_boot boot;
+	struct fat_boot_report report;
+	struct fat_geometry geometry;
+	uint64_t off;
+	bool usable; /* describes a volume at all */
+	int proof;
+	int root, length; /* parts of it: a root is there; the FAT is as long as the clusters need */
+	bool root_empty;  /* its first slot was never used */
+	bool has_fat;	  /* at least one FAT is where it says */
+	bool miscounted;  /* there is a FAT more, or less, than it says */
+	bool doubted;	  /* what is on the volume speaks against it */
+};
+
+/* Reads the sector at off, and judges it. */
+enum fat_status candidate_read(struct fsck *fsck, uint64_t off, struct candidate *candidate);
+/* Decodes candidate->sector, and fills in the rest. */
+void candidate_judge(struct fsck *fsck, struct candidate *candidate);
+/* Whether a root may begin in that cluster: slots, and no dots. */
+bool candidate_root_may_be(struct fsck *fsck, const struct candidate *candidate, uint32_t clus);
+bool candidate_deviates(const struct candidate *candidate, enum fat_boot_deviation_id id);
+
+/*
+ * Where FAT32's root is, if the cluster that the boot sector names holds none: found by the folders in
+ * it, whose ".." is 0. *clus 0: not found. boot_root.c
+ */
+enum fat_status boot_find_root(struct fsck *fsck, const struct candidate *candidate, uint32_t *clus);
+
+#endif
