@@ -166,6 +166,7 @@ struct fsck {
 	struct fat_dev *dev; /* top of the stack: everything is read through it */
 	uint8_t sector[FAT_BOOT_BYTES]; /* the one that was believed, as read */
 	bool boot_replaced;  /* sector is the backup's */
+	bool boot_undecided; /* the backup is as good, and another */
 	bool label_differs;  /* the boot sector has another label than the root */
 	bool write_backup;   /* the backup is to be made equal */
 	struct fat_boot boot;

@@ -175,7 +175,7 @@ static void compare_backup(struct fsck *fsck, const struct candidate *main)
 	struct candidate backup;
 	int at;
 
-	if (geometry->type != FAT_TYPE_32 || geometry->backup_sec == 0 ||
+	if (fsck->boot_undecided || geometry->type != FAT_TYPE_32 || geometry->backup_sec == 0 ||
 	    candidate_read(fsck, off, &backup) != FAT_OK)
 		return;
 	memcpy(wanted, main->sector, sizeof wanted);
@@ -482,10 +482,14 @@ static enum fat_status weigh_backup(struct fsck *fsck, struct candidate *main,
 	if (main->proof != backup->proof || differ_in_size(main, backup))
 		return FAT_OK;
 	status = backup_fits_better(fsck, main, backup, &better);
-	if (status == FAT_OK && better > 0)
+	if (status != FAT_OK)
+		return status;
+	if (better > 0)
 		restore_from(fsck, main, backup);
-	else if (status == FAT_OK && better == 0)
+	if (better == 0) {
+		fsck->boot_undecided = true;
 		boot_fault(fsck, F_BOOT_UNDECIDED, NULL, 0, 0);
+	}
 	return status;
 }
 
