@@ -184,11 +184,11 @@ static void compare_backup(struct fsck *fsck, const struct candidate *main)
 	/* What was set right by the same token as the backup has it is no difference any more. */
 	if (at < 0 || first_difference(wanted, backup.sector) < 0)
 		return;
+	fsck->write_backup = true;
 	if (fat_dev_unreadable(fsck->dev, off, FAT_BOOT_BYTES) && backup.boot.signature == 0) {
 		boot_fault(fsck, F_BACKUP_UNREADABLE, NULL, geometry->backup_sec, 0);
 		return;
 	}
-	fsck->write_backup = true;
 	boot_fault(fsck,
 		   same_layout(&main->boot, &backup.boot) && at != 510 ? F_BACKUP_STALE :
 									 F_BACKUP_DIFFERS,

@@ -37,7 +37,8 @@ static enum fat_status write_dot(struct repair *repair, const struct fault *faul
 	dirent.size_bytes = 0;
 	dirent.start_clus = !dotdot ? node->start : node->parent == 0 ? 0 : parent->start;
 	fat_dirent_encode(&dirent, fsck->geometry.type, slot);
-	return repair_write(repair, FAT_STAGE_DETACH, off, slot, sizeof slot);
+	/* RELEASE: what stood here may have been moved, and must be in its new place by then. */
+	return repair_write(repair, FAT_STAGE_RELEASE, off, slot, sizeof slot);
 }
 
 /* ---- end marks and garbage ---- */
@@ -198,6 +199,21 @@ enum fat_status repair_find_room(struct repair *repair, uint32_t start, uint32_t
 
 /* ---- an entry where a dot belongs ---- */
 
+/*
+ * In one sector, and so in one write, if there is room in it; else the new slots come first, for a
+ * moment there are two of them.
+ */
+static enum fat_stage stage_of_move(const struct repair *repair, const uint64_t *from,
+				    const uint64_t *to, uint32_t n)
+{
+	uint64_t sector = repair->fsck->geometry.sector_bytes;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (from[i] / sector != to[i] / sector || from[i] / sector != from[0] / sector)
+			return FAT_STAGE_ATTACH;
+	return FAT_STAGE_RELEASE;
+}
+
 static enum fat_status move_set(struct repair *repair, uint32_t start, const uint64_t *from,
 				uint32_t n)
 {
@@ -210,9 +226,10 @@ static enum fat_status move_set(struct repair *repair, uint32_t start, const uin
 	for (uint32_t i = 0; i < n && status == FAT_OK && found; i++) {
 		status = repair_read_slot(repair, from[i], slot);
 		if (status == FAT_OK)
-			status = repair_write(repair, FAT_STAGE_ATTACH, to[i], slot, sizeof slot);
+			status = repair_write(repair, stage_of_move(repair, from, to, n), to[i],
+					      slot, sizeof slot);
 		if (status == FAT_OK)
-			status = repair_delete_slot(repair, FAT_STAGE_ATTACH, from[i]);
+			status = repair_delete_slot(repair, FAT_STAGE_RELEASE, from[i]);
 	}
 	return status;
 }
