@@ -283,6 +283,31 @@ static enum fat_status relink(struct engine *engine, struct repair *repair, bool
 	return status;
 }
 
+static bool joins_at(const struct fault *fault, uint32_t clus)
+{
+	return fault->clus == clus && (fault->id == F_CHAIN_SHARED || fault->id == F_DIR_START_SHARED ||
+				       (fault->id == F_CHAIN_LONG && fault->b == WALK_SHARED));
+}
+
+/* There was no room for a copy: what shares that cluster stays. */
+static enum fat_status leave_shared(struct engine *engine)
+{
+	const struct fat_vec *claimants = &engine->fsck.claimants;
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < claimants->n && status == FAT_OK; i++) {
+		const struct claimant *claimant = fat_vec_at(claimants, i);
+
+		for (size_t k = 0; k < engine->fsck.faults.n && claimant->no_room; k++) {
+			const struct fault *fault = fat_vec_at(&engine->fsck.faults, k);
+
+			if (joins_at(fault, claimant->join) && status == FAT_OK)
+				status = leave(engine, fault);
+		}
+	}
+	return status;
+}
+
 /* Chains that lost something: what fits goes back, then shared ones get copies. */
 static enum fat_status repair_shared(struct engine *engine, struct repair *repair, bool *acted)
 {
@@ -299,6 +324,8 @@ static enum fat_status repair_shared(struct engine *engine, struct repair *repai
 		return status;
 	status = repair_clone(repair, &n);
 	*acted = n > 0;
+	if (status == FAT_OK)
+		status = leave_shared(engine);
 	if (status == FAT_OK)
 		tell_level(engine, LEVEL_CLONE);
 	return status;

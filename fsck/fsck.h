@@ -153,6 +153,7 @@ struct claimant {
 	uint64_t entry_off;
 	bool is_dir;
 	bool fits_parent; /* a directory: its ".." names this entry's directory */
+	bool no_room; /* cannot have a copy, and is not to be cut: stays as it is */
 	char *path; /* owned */
 };
 

@@ -59,7 +59,7 @@ static enum fat_status has_room(struct repair *repair, uint32_t n, bool *room)
 }
 
 /* A private copy of what follows the join, as long as the size wants it and the chain goes. */
-static enum fat_status copy_tail(struct repair *repair, const struct claimant *claimant)
+static enum fat_status copy_tail(struct repair *repair, struct claimant *claimant)
 {
 	struct fsck *fsck = repair->fsck;
 	uint32_t n = claimant->need - claimant->k, from = claimant->join, prev = 0, first = 0;
@@ -70,8 +70,9 @@ static enum fat_status copy_tail(struct repair *repair, const struct claimant *c
 	status = chain_peek(fsck, claimant->join, n, &walk);
 	if (status == FAT_OK)
 		status = has_room(repair, walk.n, &room);
+	claimant->no_room = status == FAT_OK && !room;
 	if (status != FAT_OK || !room)
-		return status != FAT_OK ? status : cut_before(repair, claimant);
+		return status;
 	for (uint32_t i = 0; i < walk.n && status == FAT_OK; i++) {
 		uint32_t to;
 
@@ -94,7 +95,7 @@ static enum fat_status copy_tail(struct repair *repair, const struct claimant *c
 						 claimant->size);
 }
 
-static enum fat_status give_copy(struct repair *repair, const struct claimant *claimant)
+static enum fat_status give_copy(struct repair *repair, struct claimant *claimant)
 {
 	if (claimant->is_dir)
 		return cut_before(repair, claimant);
@@ -110,28 +111,77 @@ static bool belongs_to_dir(const struct fsck *fsck, uint32_t clus)
 	return fsck->has_dir_clusters && fat_bitmap_get(&fsck->dir_clusters, clus);
 }
 
+/* Its chain is just as long as its size asks for. */
+static bool fits(const struct repair *repair, const struct claimant *claimant)
+{
+	struct walk walk;
+
+	return !claimant->is_dir &&
+	       chain_peek(repair->fsck, claimant->start, claimant->need + 1, &walk) == FAT_OK &&
+	       walk.end == WALK_END && walk.n == claimant->need;
+}
+
+/*
+ * Not all of n can have a copy: those that do not fit their chains end before what is not theirs. Of
+ * several that fit none is cut, they stay as they are.
+ */
+static enum fat_status do_without_room(struct repair *repair, struct claimant *group, size_t n)
+{
+	enum fat_status status = FAT_OK;
+	size_t n_fit = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		group[i].no_room = group[i].no_room || (i == 0 && !group[i].is_dir);
+		n_fit += group[i].no_room && fits(repair, &group[i]);
+	}
+	for (size_t i = 0; i < n && status == FAT_OK; i++) {
+		bool keeps = fits(repair, &group[i]) || (n_fit == 0 && i == 0);
+
+		if (!group[i].no_room || (keeps && n_fit < 2))
+			group[i].no_room = false;
+		else if (!keeps)
+			status = cut_before(repair, &group[i]);
+		if (!keeps)
+			group[i].no_room = false;
+	}
+	return status;
+}
+
+/* Those who share one cluster; *n_done: how many of them are settled. */
+static enum fat_status settle(struct repair *repair, struct claimant *group, size_t n, size_t *n_done)
+{
+	size_t i = belongs_to_dir(repair->fsck, group->join) && !group->is_dir ? 0 : 1, n_left = 0;
+	enum fat_status status = FAT_OK;
+	bool room = true;
+
+	for (; i < n && status == FAT_OK; i++) {
+		status = give_copy(repair, &group[i]);
+		room = room && !group[i].no_room;
+	}
+	if (status == FAT_OK && !room)
+		status = do_without_room(repair, group, n);
+	for (i = 0; i < n; i++)
+		n_left += group[i].no_room;
+	*n_done = n_left ? 0 : n;
+	return status;
+}
+
 enum fat_status repair_clone(struct repair *repair, size_t *n)
 {
-	struct fsck *fsck = repair->fsck;
+	struct fat_vec *claimants = &repair->fsck->claimants;
 	enum fat_status status = FAT_OK;
-	size_t i = 0;
 
 	*n = 0;
-	qsort(fsck->claimants.items, fsck->claimants.n, sizeof(struct claimant), by_join);
-	while (i < fsck->claimants.n && status == FAT_OK) {
-		struct claimant *first = fat_vec_at(&fsck->claimants, i);
-		bool dir_keeps = belongs_to_dir(fsck, first->join) && !first->is_dir;
-		size_t k = i + !dir_keeps;
+	qsort(claimants->items, claimants->n, sizeof(struct claimant), by_join);
+	for (size_t i = 0, end; i < claimants->n && status == FAT_OK; i = end) {
+		struct claimant *first = fat_vec_at(claimants, i);
+		size_t n_done;
 
-		for (; k < fsck->claimants.n && status == FAT_OK; k++) {
-			struct claimant *claimant = fat_vec_at(&fsck->claimants, k);
-
-			if (claimant->join != first->join)
+		for (end = i + 1; end < claimants->n; end++)
+			if (((struct claimant *)fat_vec_at(claimants, end))->join != first->join)
 				break;
-			status = give_copy(repair, claimant);
-			++*n;
-		}
-		i = k;
+		status = settle(repair, first, end - i, &n_done);
+		*n += n_done;
 	}
 	return status;
 }
