@@ -130,6 +130,7 @@ help:
 	@echo 'make demo                measure, format and check a scratch image; show a slow stick'
 	@echo 'make check               the tests that belong to every change (under two minutes)'
 	@echo '  KINDS=unit T=FILE        one kind of them; one program or .bats file'
+	@echo 'make check-full          those of a release too: other compilers, packages (25 minutes at most)'
 	@echo 'make lint-deep           cppcheck and clang-tidy (minutes)'
 	@echo 'make install, uninstall  with DESTDIR, PREFIX and the folders in packaging/install.mk'
 	@echo 'make install-dev         libfat.a, libfat.h, libfat.pc, libfat(3); uninstall-dev'

@@ -23,6 +23,13 @@
 #define DIRECT_ALIGN 4096u
 #define DIRECT_BYTES (64u << 10)
 
+/* The C libraries disagree on the type of a request, the kernel reads 32 bits of it. */
+#ifdef __GLIBC__
+#define DEV_FILE_GET_SIZE BLKGETSIZE64
+#else
+#define DEV_FILE_GET_SIZE ((int)BLKGETSIZE64)
+#endif
+
 struct dev_file {
 	struct fat_dev dev;
 	int fd;
@@ -290,7 +297,7 @@ static enum fat_status find_size(struct dev_file *file, bool may_be_empty, struc
 		int block = 0;
 
 		file->is_block = true;
-		if (ioctl(file->fd, BLKGETSIZE64, &dev->size_bytes) != 0)
+		if (ioctl(file->fd, DEV_FILE_GET_SIZE, &dev->size_bytes) != 0)
 			return fail(error, FAT_ERR_SIZE, "find the size", errno);
 		if (ioctl(file->fd, BLKSSZGET, &block) == 0 && block > 0)
 			dev->block_bytes = (uint32_t)block;

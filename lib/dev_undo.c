@@ -300,7 +300,7 @@ enum fat_status fat_undo_create(struct fat_dev *below, struct fat_dev *store,
 	undo->dev.block_bytes = below->block_bytes;
 	undo->dev.read_only = below->read_only;
 	undo->store = store;
-	undo->record = malloc(round_up(UNDO_RECORD_BYTES + UNDO_CHUNK_BYTES, UNDO_BLOCK));
+	undo->record = malloc((size_t)round_up(UNDO_RECORD_BYTES + UNDO_CHUNK_BYTES, UNDO_BLOCK));
 	if (undo->record)
 		status = start_store(undo, origin);
 	if (status != FAT_OK) {

@@ -1,5 +1,6 @@
-# Tests. Everything is found by its name, in the kinds that belong to `make check`:
-#   tests/KIND/test_*.c   a cmocka program; the other .c files of all kinds are linked to it
+# Tests. Everything is found by its name, in kinds, that is folders; some kinds belong to `make
+# check`, the slow ones only to `make check-full`:
+#   tests/KIND/test_*.c   a cmocka program; the other .c files of all kinds are its library
 #   tests/KIND/*_main.c   a program to be used by hand, linked likewise
 #   tests/KIND/*.bats     the command line, with bats
 #   tests/KIND/*.sh       any other program that prints TAP (executable)
@@ -19,15 +20,22 @@ HELP_SRC := $(filter-out $(HAND_SRC) $(foreach k,$(ALL_KINDS),$(wildcard tests/$
 HELP_OBJ := $(HELP_SRC:%.c=$(O)/%.o)
 SCRIPTS := $(foreach k,$(KINDS),$(sort $(wildcard tests/$(k)/*.bats tests/$(k)/*.sh)))
 
+# What the tests share: an archive, so that only what needs cmocka is linked with it.
+CMOCKA_LIBS ?= -lcmocka
+TEST_ARCHIVE := $(O)/libtests.a
+$(TEST_ARCHIVE): $(HELP_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcsD $@ $^
+
 $(TEST_SRC:%.c=$(O)/%.o) $(HAND_SRC:%.c=$(O)/%.o) $(HELP_OBJ): CPPFLAGS += -I.
-$(TEST_BIN): $(O)/%: $(O)/%.o $(HELP_OBJ) $(ARCHIVES)
+link_test = $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--start-group $(TEST_ARCHIVE) $(ARCHIVES) \
+	-Wl,--end-group $(HOST_LIBS) $(CMOCKA_LIBS) -lm
+$(TEST_BIN): $(O)/%: $(O)/%.o $(TEST_ARCHIVE) $(ARCHIVES)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(HELP_OBJ) -Wl,--start-group $(ARCHIVES) \
-		-Wl,--end-group $(HOST_LIBS) -lcmocka -lm
-$(HAND_BIN): $(O)/%: $(O)/%_main.o $(HELP_OBJ) $(ARCHIVES)
+	$(Q)$(link_test)
+$(HAND_BIN): $(O)/%: $(O)/%_main.o $(TEST_ARCHIVE) $(ARCHIVES)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(HELP_OBJ) -Wl,--start-group $(ARCHIVES) \
-		-Wl,--end-group $(HOST_LIBS) -lcmocka -lm
+	$(Q)$(link_test)
 
 # Allocations of what these test can be made to fail (tests/crash/malloc_fail.c).
 $(filter $(O)/tests/crash/%,$(TEST_BIN) $(HAND_BIN)): LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
@@ -42,6 +50,14 @@ check test:
 run-tests: all $(TEST_BIN) $(HAND_BIN)
 	$(Q)O=$(O) CC="$(CC)" JOBS=$(JOBS) FATWISE_BIN="$(CURDIR)/$(O)" \
 		tests/run $(or $(T),$(TEST_BIN) $(SCRIPTS))
+
+# What CI runs: other compilers, packages, whatever takes minutes.
+FULL_KINDS := $(filter-out $(ALL_KINDS) fuzz perf,$(notdir $(patsubst %/,%,$(dir $(wildcard \
+	tests/*/*.sh tests/*/*.bats tests/*/test_*.c)))))
+.PHONY: check-full
+check-full:
+	$(Q)TEST_TIMEOUT=1200 $(MAKE) --no-print-directory check \
+		KINDS="$(sort $(FULL_KINDS)) $(ALL_KINDS)"
 
 # Slow, and no part of a change's duty.
 .PHONY: check-crash
