@@ -13,12 +13,13 @@
 #define WRITE_BACK_BYTES (64ull << 20) /* of data, then the metadata follow */
 #define CALL_BYTES       (128u << 10)  /* one write call of the program that writes */
 #define PHOTO_BYTES      (3456u << 10)
-#define N_PHOTOS         16
+#define N_PHOTOS         32
 #define N_FOLDERS        20
 #define N_FILES          20 /* in each */
 #define FILE_BYTES       6000
 #define N_APPENDS        100
 #define APPEND_BYTES     3000
+#define ASKEW_BYTES      (704u << 10) /* so that no file begins with an erase block */
 
 struct play {
 	const struct advise_layout *l;
@@ -309,7 +310,8 @@ double play_on_model(const struct sim_params *params, const struct advise_layout
 {
 	struct stage stage = { .sim = sim_new(params) };
 	const struct play_sink sink = { send_to_model, &stage };
-	uint64_t third = layout->n_clusters / 3, start_ns, bytes;
+	uint64_t third = (params->size_bytes / 3 + ASKEW_BYTES) / layout->cluster_bytes;
+	uint64_t start_ns, bytes;
 
 	if (!stage.sim)
 		return 0;

@@ -276,7 +276,7 @@ static bool scans_are_sound(const struct advise_measured *m)
 		       blocks->phase_off >= period))
 		return false;
 	return blocks->from_off <= blocks->to_off && blocks->to_off <= m->size_bytes &&
-	       m->inside.open_segments <= 64 && m->inside.open_at_least <= 8 &&
+	       m->inside.open_segments <= 64 && m->inside.open_at_least <= 9 &&
 	       m->inside.fat_blocks <= 64;
 }
 

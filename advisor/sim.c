@@ -23,7 +23,6 @@ struct segment {
 	uint64_t kept_page, kept_from, kept_to; /* page buffer: part of a page not programmed yet */
 	uint64_t stamp;                         /* of the last use */
 	bool in_order;
-	uint64_t *have; /* log: bit per page */
 };
 
 struct sim {
@@ -31,6 +30,7 @@ struct sim {
 	uint64_t pages_per_block, n_blocks;
 	struct segment *segments;
 	uint16_t *wear;
+	uint64_t *filled; /* of a fresh device: bit per page that was written */
 	uint64_t stamp, rng;
 	uint64_t medium_free_ns;
 	struct {
@@ -60,18 +60,17 @@ static bool params_are_sound(const struct sim_params *p)
 
 static bool alloc_segments(struct sim *sim)
 {
-	size_t words = (size_t)div_ceil(sim->pages_per_block, 64);
+	uint64_t n_pages = sim->n_blocks * sim->pages_per_block;
 
 	sim->wear = calloc((size_t)sim->n_blocks, sizeof *sim->wear);
 	sim->segments = calloc(sim->p.open_segments, sizeof *sim->segments);
-	if (!sim->wear || !sim->segments)
+	if (sim->p.fresh)
+		sim->filled = calloc((size_t)div_ceil(n_pages, 64), sizeof *sim->filled);
+	if (!sim->wear || !sim->segments || (sim->p.fresh && !sim->filled))
 		return false;
 	for (uint32_t i = 0; i < sim->p.open_segments; i++) {
 		sim->segments[i].block = NO_BLOCK;
 		sim->segments[i].kept_page = UINT64_MAX;
-		sim->segments[i].have = calloc(words, sizeof(uint64_t));
-		if (!sim->segments[i].have)
-			return false;
 	}
 	return true;
 }
@@ -101,10 +100,9 @@ void sim_free(struct sim *sim)
 {
 	if (!sim)
 		return;
-	for (uint32_t i = 0; sim->segments && i < sim->p.open_segments; i++)
-		free(sim->segments[i].have);
 	free(sim->segments);
 	free(sim->wear);
+	free(sim->filled);
 	free(sim);
 }
 
@@ -142,10 +140,22 @@ static uint64_t erase(struct sim *sim, uint64_t block)
 	return sim->p.erase_ns;
 }
 
-static uint64_t copy(struct sim *sim, uint64_t n_pages)
+static bool is_filled(const struct sim *sim, uint64_t block, uint64_t page)
 {
-	sim->stats.n_copied_pages += n_pages;
-	return n_pages * sim->p.copy_ns;
+	uint64_t i = block * sim->pages_per_block + page;
+
+	return !sim->filled || (sim->filled[i / 64] >> i % 64 & 1);
+}
+
+/* Pages from..to-1 of a block, as far as they hold anything. */
+static uint64_t copy(struct sim *sim, uint64_t block, uint64_t from, uint64_t to)
+{
+	uint64_t n = to - from;
+
+	for (uint64_t page = from; sim->filled && page < to; page++)
+		n -= !is_filled(sim, block, page);
+	sim->stats.n_copied_pages += n;
+	return n * sim->p.copy_ns;
 }
 
 /* A page is read because only a part of it is written. */
@@ -155,8 +165,12 @@ static uint64_t sense(struct sim *sim)
 	return sim->p.sense_ns;
 }
 
-static uint64_t program(struct sim *sim)
+static uint64_t program(struct sim *sim, uint64_t block, uint64_t page)
 {
+	uint64_t i = block * sim->pages_per_block + page;
+
+	if (sim->filled)
+		sim->filled[i / 64] |= 1ull << i % 64;
 	sim->stats.n_programmed_pages++;
 	return sim->written_bytes < sim->p.burst_bytes ? sim->p.burst_program_ns
 						       : sim->p.program_ns;
@@ -164,26 +178,24 @@ static uint64_t program(struct sim *sim)
 
 static void restart(struct sim *sim, struct segment *s, uint64_t block)
 {
-	uint64_t *have = s->have;
-
-	memset(have, 0, (size_t)div_ceil(sim->pages_per_block, 64) * sizeof *have);
 	*s = (struct segment){ .block = block,
 			       .last_page = UINT64_MAX,
 			       .kept_page = UINT64_MAX,
 			       .stamp = ++sim->stamp,
-			       .in_order = true,
-			       .have = have };
+			       .in_order = true };
 }
 
 /* What the page buffer kept is programmed; the rest of its page is read for that. */
 static uint64_t release_page(struct sim *sim, struct segment *s)
 {
 	bool partial = s->kept_to - s->kept_from < sim->p.page_bytes;
+	uint64_t page = s->kept_page;
 
-	if (s->kept_page == UINT64_MAX)
+	if (page == UINT64_MAX)
 		return 0;
 	s->kept_page = UINT64_MAX;
-	return (partial ? sense(sim) : 0) + program(sim);
+	partial = partial && is_filled(sim, s->block, page);
+	return (partial ? sense(sim) : 0) + program(sim, s->block, page);
 }
 
 /* What the block still lacks is copied into the segment, and the old block erased. */
@@ -195,9 +207,10 @@ static uint64_t close_segment(struct sim *sim, struct segment *s)
 		return 0;
 	cost = release_page(sim, s);
 	if (s->in_order)
-		cost += copy(sim, sim->pages_per_block - s->used) + erase(sim, block);
+		cost += copy(sim, block, s->used, sim->pages_per_block) + erase(sim, block);
 	else
-		cost += copy(sim, sim->pages_per_block) + erase(sim, block) + erase(sim, block);
+		cost += copy(sim, block, 0, sim->pages_per_block) + erase(sim, block) +
+			erase(sim, block);
 	restart(sim, s, NO_BLOCK);
 	return cost;
 }
@@ -227,16 +240,18 @@ static uint64_t write_linear(struct sim *sim, struct segment *s, uint64_t page, 
 	uint64_t cost = 0;
 
 	if (page + 1 == s->used) /* once more the page written last: into a spare one */
-		return sense(sim) + program(sim);
+		return sense(sim) + program(sim, s->block, page);
 	if (page < s->used) {
 		uint64_t block = s->block;
 
 		cost += close_segment(sim, s);
 		restart(sim, s, block);
 	}
-	cost += copy(sim, page - s->used);
+	if (page > s->used)
+		cost += copy(sim, s->block, s->used, page);
 	s->used = page + 1;
-	return cost + (partial ? sense(sim) : 0) + program(sim);
+	partial = partial && is_filled(sim, s->block, page);
+	return cost + (partial ? sense(sim) : 0) + program(sim, s->block, page);
 }
 
 static uint64_t write_log(struct sim *sim, struct segment *s, uint64_t page, bool partial)
@@ -244,7 +259,7 @@ static uint64_t write_log(struct sim *sim, struct segment *s, uint64_t page, boo
 	uint64_t cost = 0;
 
 	if (partial && page == s->last_page)
-		return sense(sim) + program(sim);
+		return sense(sim) + program(sim, s->block, page);
 	if (s->used >= sim->pages_per_block) {
 		uint64_t block = s->block;
 
@@ -254,7 +269,8 @@ static uint64_t write_log(struct sim *sim, struct segment *s, uint64_t page, boo
 	if (page != s->used)
 		s->in_order = false;
 	s->used++;
-	return cost + (partial ? sense(sim) : 0) + program(sim);
+	partial = partial && is_filled(sim, s->block, page);
+	return cost + (partial ? sense(sim) : 0) + program(sim, s->block, page);
 }
 
 static uint64_t write_segment(struct sim *sim, struct segment *s, uint64_t page, bool partial)
@@ -294,7 +310,7 @@ static uint64_t write_page(struct sim *sim, uint64_t place, uint64_t len_bytes)
 	uint64_t cost = 0;
 
 	if (block < p->fat_blocks)
-		return (partial ? sense(sim) : 0) + program(sim);
+		return (partial ? sense(sim) : 0) + program(sim, block, page);
 	s = segment_of(sim, block, &cost);
 	if (p->page_buffer && partial) {
 		cost += keep_part(sim, s, page, from, from + len_bytes);
@@ -318,7 +334,8 @@ static uint64_t write_flash(struct sim *sim, uint64_t off, uint64_t len_bytes)
 		if (uses_blocks(&sim->p))
 			cost += write_page(sim, place, n);
 		else
-			cost += (n < sim->p.page_bytes ? sense(sim) : 0) + program(sim);
+			cost += (n < sim->p.page_bytes ? sense(sim) : 0) +
+				program(sim, place / sim->p.page_bytes, 0);
 		place += n;
 	}
 	return cost;
@@ -410,12 +427,16 @@ static uint64_t transfer(struct sim *sim, enum sim_op op, uint64_t off, uint64_t
 			 uint64_t now_ns)
 {
 	double ns_per_byte = op == SIM_READ ? sim->p.read_ns_per_byte : sim->p.write_ns_per_byte;
+	uint64_t bus_ns = (uint64_t)((double)len_bytes * ns_per_byte), medium_ns;
 
 	now_ns += op == SIM_READ ? sim->p.read_command_ns : sim->p.write_command_ns;
 	if (op == SIM_WRITE && sim->p.cache_bytes > 0)
 		return write_cached(sim, off, len_bytes, now_ns);
-	now_ns = max_u64(now_ns, sim->medium_free_ns) + (uint64_t)((double)len_bytes * ns_per_byte);
-	now_ns += medium(sim, op, off, len_bytes, now_ns);
+	now_ns = max_u64(now_ns, sim->medium_free_ns);
+	if (!sim->p.overlap)
+		now_ns += bus_ns;
+	medium_ns = medium(sim, op, off, len_bytes, now_ns);
+	now_ns += sim->p.overlap ? max_u64(bus_ns, medium_ns) : medium_ns;
 	sim->medium_free_ns = now_ns;
 	return now_ns;
 }

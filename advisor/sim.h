@@ -38,6 +38,8 @@ struct sim_params {
 	bool page_buffer;    /* a part-filled page is kept until it is full */
 	uint64_t read_command_ns, write_command_ns, flush_ns;
 	double read_ns_per_byte, write_ns_per_byte; /* the bus */
+	bool overlap; /* the bus works while the medium does: the slower of them counts */
+	bool fresh;   /* pages never written need not be copied */
 	uint64_t sense_ns, program_ns, copy_ns, erase_ns;
 	uint64_t lookup_ns; /* per block that a read touches */
 	uint64_t cache_bytes;

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fit_prices: what each thing costs that a device of a given structure does. Inside the advisor
+ * only.
+ */
+#ifndef FATWISE_ADVISOR_FIT_PRICES_H
+#define FATWISE_ADVISOR_FIT_PRICES_H
+
+#include "advise.h"
+#include "sim.h"
+
+/* What a request is made of; each has a price. */
+enum {
+	PART_COMMAND,
+	PART_BYTE,
+	PART_PROGRAM,
+	PART_SENSE,
+	PART_COPY,
+	PART_ERASE,
+	PART_FLUSH,
+	N_PARTS,
+};
+
+/* Requests that are judged together: one, or all up to the flush that tells. */
+struct fit_row {
+	double part[N_PARTS];
+	double ns;
+	double weight;
+	uint32_t step, n_like; /* of the same step */
+};
+
+struct fit_table {
+	struct fit_row *rows; /* one for each request recorded */
+	size_t n;
+};
+
+struct fit_prices {
+	double ns[N_PARTS];
+	double error; /* as advise_fit.error */
+};
+
+/*
+ * Plays the record on a device of this structure, for what it does, and finds the prices. false: no
+ * such device, no memory.
+ */
+bool fit_find_prices(const struct advise_measured *measured, const struct sim_params *structure,
+		     struct fit_table *table, struct fit_prices *prices);
+
+/* How far a model with all its times is off, by the record; 1 without memory. */
+double fit_replay_error(const struct advise_measured *measured, const struct sim_params *model,
+			struct fit_table *table);
+
+#endif
