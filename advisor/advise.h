@@ -173,6 +173,13 @@ struct advise_inside {
 	uint32_t fat_blocks;    /* so many at the start take writes anywhere, as FATs need */
 };
 
+/* Gaps between two writes of these lengths: 4 KiB, 32 KiB. */
+#define ADVISE_N_GAPS 2
+static inline uint32_t advise_gap_len_bytes(size_t index)
+{
+	return index == 0 ? 4096 : 32768;
+}
+
 /* When a write is over, though the device has said so before. */
 enum advise_settle {
 	ADVISE_SETTLED,         /* at once: there is no cache to be seen */
@@ -187,8 +194,10 @@ struct advise_measured {
 	uint64_t real_bytes;  /* beyond, it repeats what lies below: a fake; 0: not seen to */
 	enum advise_settle settle;
 	uint64_t cache_bytes; /* taken at the speed of the bus before writes slowed down */
+	struct advise_stream cache_stream; /* what it took in all, until it had settled */
 	struct advise_trace trace;
 	struct advise_inside inside;
+	uint64_t gap_bytes[ADVISE_N_GAPS]; /* a disk: the shortest that costs no turn; 0: unknown */
 	struct advise_samples seek;                 /* 4 KiB reads at random places */
 	struct advise_samples again;                /* the same read, again and again */
 	struct advise_samples read[ADVISE_N_SIZES]; /* rising, one after the other */
@@ -312,7 +321,8 @@ double advise_percentile(const struct advise_samples *samples, double part);
  * measured. error: mean relative difference, over kinds of requests; what is above
  * ADVISE_FIT_LIMIT is no description of the device.
  */
-#define ADVISE_FIT_LIMIT 0.10
+#define ADVISE_FIT_LIMIT      0.10
+#define ADVISE_FIT_DISK_LIMIT 0.35 /* where the platter is, a cache makes hard to foretell */
 struct advise_fit {
 	const struct sim_params *params; /* NULL: no model */
 	double error;

@@ -164,55 +164,6 @@ static void set_times(const struct search *s, const struct advise_inferred *infe
 	set_cache(s->measured, p);
 }
 
-/* ---- a disk without a write cache ---------------------------------------------------------- */
-
-/*
- * Writes one after the other each wait for the same place to come round again: a turn, plus the
- * part of a turn that the data take. false: this is no such disk.
- */
-static bool fit_disk(const struct advise_measured *measured, const struct advise_inferred *inferred,
-		     struct sim_params *p, double *error)
-{
-	double turn = inferred->command_ns, off = 0, seek;
-	size_t n = 0;
-
-	if (measured->settle != ADVISE_SETTLED || turn < 4e6 || turn > 20e6 ||
-	    inferred->ns_per_byte <= 0)
-		return false;
-	*p = (struct sim_params){ .kind = SIM_DISK,
-				  .size_bytes = measured->size_bytes,
-				  .page_bytes = 512,
-				  .block_bytes = 512,
-				  .rpm = 60e9 / turn,
-				  .track_bytes = (uint64_t)(turn / inferred->ns_per_byte),
-				  .max_command_bytes = measured->max_bytes };
-	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
-		double said = turn + inferred->ns_per_byte * advise_size_bytes(i);
-
-		if (inferred->write_ns[i] <= 0 || advise_size_bytes(i) > measured->max_bytes)
-			continue;
-		off += fabs(said / inferred->write_ns[i] - 1);
-		n++;
-	}
-	*error = n > 0 ? off / (double)n : 1;
-	/* reads in a row come from its buffer: the bus, and the turning that writes pay as well */
-	p->read_ns_per_byte = fmax((inferred->read_size_ns[6] - inferred->read_size_ns[3]) /
-						   (advise_size_bytes(6) - advise_size_bytes(3)) -
-					   inferred->ns_per_byte,
-				   0);
-	p->write_ns_per_byte = p->read_ns_per_byte;
-	p->read_command_ns = whole_ns(
-		fmax(inferred->read_size_ns[3] -
-			     advise_size_bytes(3) * (p->read_ns_per_byte + inferred->ns_per_byte),
-		     0));
-	p->write_command_ns = p->read_command_ns;
-	/* random places: half a turn, and 8/15 of the longest seek by the square root law */
-	seek = inferred->far_read_ns - inferred->read_size_ns[3] - turn / 2;
-	p->seek_min_ns = 1000000;
-	p->seek_full_ns = p->seek_min_ns + whole_ns(fmax(seek - 1e6, 0) * 15 / 8);
-	return true;
-}
-
 /* ---- a device with a cache ----------------------------------------------------------------- */
 
 static void scale(struct sim_params *p, size_t which, double by)
@@ -256,6 +207,22 @@ static double refine_with_cache(const struct advise_measured *measured, struct s
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
+static void fit_flash(struct search *s, const struct advise_inferred *inferred,
+		      struct sim_params *params, struct advise_fit *fit)
+{
+	try_flat(s, inferred);
+	try_blocks(s, inferred);
+	try_fat_blocks(s);
+	try_commands(s);
+	if (!s->found)
+		return;
+	*params = s->best;
+	set_times(s, inferred, params);
+	fit->error = s->prices.error;
+	if (s->measured->settle != ADVISE_SETTLED)
+		fit->error = refine_with_cache(s->measured, params, &s->table);
+}
+
 void advise_fit_model(const struct advise_measured *measured,
 		      const struct advise_inferred *inferred, struct sim_params *params,
 		      struct advise_fit *fit)
@@ -263,27 +230,14 @@ void advise_fit_model(const struct advise_measured *measured,
 	struct search s = { .measured = measured };
 
 	*fit = (struct advise_fit){ .error = 1 };
-	if (inferred->heads_move) {
-		if (fit_disk(measured, inferred, params, &fit->error) &&
-		    fit->error <= ADVISE_FIT_LIMIT)
-			fit->params = params;
-		return;
-	}
 	s.table.rows = calloc(measured->trace.n + 1, sizeof *s.table.rows);
-	if (s.table.rows && measured->trace.n > 0) {
-		try_flat(&s, inferred);
-		try_blocks(&s, inferred);
-		try_fat_blocks(&s);
-		try_commands(&s);
-	}
-	if (s.found) {
-		*params = s.best;
-		set_times(&s, inferred, params);
-		fit->error = s.prices.error;
-		if (measured->settle != ADVISE_SETTLED)
-			fit->error = refine_with_cache(measured, params, &s.table);
-	}
+	if (!s.table.rows || measured->trace.n == 0)
+		s.found = false;
+	else if (inferred->heads_move)
+		s.found = fit_disk(measured, inferred, &s.table, params, &fit->error);
+	else
+		fit_flash(&s, inferred, params, fit);
 	free(s.table.rows);
-	if (s.found && fit->error <= ADVISE_FIT_LIMIT)
+	if (s.found && fit->error <= (inferred->heads_move ? ADVISE_FIT_DISK_LIMIT : ADVISE_FIT_LIMIT))
 		fit->params = params;
 }

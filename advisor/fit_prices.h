@@ -50,4 +50,11 @@ bool fit_find_prices(const struct advise_measured *measured, const struct sim_pa
 double fit_replay_error(const struct advise_measured *measured, const struct sim_params *model,
 			struct fit_table *table);
 
+/*
+ * A disk (fit_disk.c) by its single writes and reads; *error as advise_fit.error. false: this is no
+ * such disk.
+ */
+bool fit_disk(const struct advise_measured *measured, const struct advise_inferred *inferred,
+	      struct fit_table *table, struct sim_params *model, double *error);
+
 #endif

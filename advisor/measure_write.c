@@ -98,11 +98,13 @@ static enum fat_status measure_cache(struct probe *p)
 		status = probe_write(p, off + done, p->buf + done % len, piece, &ns);
 		if (status != FAT_OK)
 			return status;
+		p->measured->cache_stream.bytes += piece;
+		p->measured->cache_stream.ns += ns;
 		fastest = min_u64(fastest, ns);
 		n_slow = ns > 2 * fastest ? n_slow + 1 : 0;
 		p->measured->cache_bytes = done + piece - n_slow * piece;
 	}
-	return probe_settle(p, &ns);
+	return probe_settle(p, &p->measured->cache_stream.ns);
 }
 
 /*
@@ -344,6 +346,8 @@ enum fat_status probe_writes(struct probe *p, const struct advise_layout *layout
 		status = write_stream(p);
 	if (status == FAT_OK)
 		status = probe_inside(p);
+	if (status == FAT_OK)
+		status = probe_disk(p);
 	if (status == FAT_OK)
 		status = rehearse_all(p, layouts);
 	if (status == FAT_OK)

@@ -17,6 +17,7 @@
 #define N_FOLDERS        20
 #define N_FILES          20 /* in each */
 #define FILE_BYTES       6000
+#define FOLDER_BYTES     2048 /* the entries of its files, at once */
 #define N_APPENDS        100
 #define APPEND_BYTES     3000
 #define ASKEW_BYTES      (704u << 10) /* so that no file begins with an erase block */
@@ -30,7 +31,6 @@ struct play {
 	uint64_t
 		read_sector; /* FAT sector read last; entries are looked up as clusters are taken */
 	uint64_t dirty_clus; /* first whose entry is not written yet */
-	uint64_t dirty_bytes; /* data since the last write-back */
 	uint64_t folder_off;
 };
 
@@ -97,9 +97,7 @@ static void write_back(struct play *p)
 		return;
 	request(p, SIM_WRITE, p->l->sector_bytes, p->l->sector_bytes); /* FSInfo */
 	write_entries(p, p->dirty_clus, p->next_clus - p->stride);
-	write_folder(p, p->l->sector_bytes);
 	p->dirty_clus = p->next_clus;
-	p->dirty_bytes = 0;
 }
 
 /* One request for each run of free clusters; the rest of the last cluster is not written. */
@@ -126,14 +124,17 @@ static void cached_data(struct play *p, uint64_t bytes)
 
 static void cached_file(struct play *p, uint64_t bytes)
 {
+	if (bytes <= PHOTO_BYTES) { /* written back with those after it */
+		cached_data(p, bytes);
+		return;
+	}
 	while (bytes > 0) {
-		uint64_t n = min_u64(bytes, WRITE_BACK_BYTES - p->dirty_bytes);
+		uint64_t n = min_u64(bytes, WRITE_BACK_BYTES);
 
 		cached_data(p, n);
 		bytes -= n;
-		p->dirty_bytes += n;
-		if (p->dirty_bytes >= WRITE_BACK_BYTES)
-			write_back(p);
+		write_back(p);
+		write_folder(p, p->l->sector_bytes);
 	}
 }
 
@@ -221,6 +222,8 @@ static uint64_t play_photos(struct play *p)
 	make_folder(p);
 	for (int i = 0; i < N_PHOTOS; i++)
 		write_file(p, PHOTO_BYTES);
+	if (is_cached(p))
+		write_folder(p, FOLDER_BYTES);
 	return (uint64_t)N_PHOTOS * PHOTO_BYTES;
 }
 
@@ -231,7 +234,7 @@ static uint64_t play_small(struct play *p)
 		for (int i = 0; i < N_FILES; i++)
 			write_file(p, FILE_BYTES);
 		if (is_cached(p))
-			write_folder(p, 2048); /* the entries of its files, at once */
+			write_folder(p, FOLDER_BYTES);
 	}
 	return (uint64_t)N_FOLDERS * N_FILES * FILE_BYTES;
 }

@@ -87,5 +87,7 @@ void probe_reads(struct probe *p);
 enum fat_status probe_writes(struct probe *p, const struct advise_layout *layouts);
 /* Single writes into erase blocks here and there. */
 enum fat_status probe_inside(struct probe *p);
+/* What a disk needs between two writes. */
+enum fat_status probe_disk(struct probe *p);
 
 #endif

@@ -26,11 +26,15 @@
 	X(measured->real_bytes)                                                                    \
 	X(measured->settle)                                                                        \
 	X(measured->cache_bytes)                                                                   \
+	X(measured->cache_stream.bytes)                                                            \
+	X(measured->cache_stream.ns)                                                               \
 	X(measured->inside.tried)                                                                  \
 	X(measured->inside.costs)                                                                  \
 	X(measured->inside.open_segments)                                                          \
 	X(measured->inside.open_at_least)                                                          \
 	X(measured->inside.fat_blocks)                                                             \
+	X(measured->gap_bytes[0])                                                                  \
+	X(measured->gap_bytes[1])                                                             \
 	X(measured->page_scan.off)                                                                 \
 	X(measured->page_scan.step_bytes)                                                          \
 	X(measured->block_scan.step_bytes)                                                         \
@@ -286,7 +290,8 @@ static bool is_sound(const struct advise_facts *facts, const struct advise_measu
 	       facts->start_bytes <= MOST_BYTES && m->size_bytes == facts->size_bytes &&
 	       m->max_bytes >= 512 && m->max_bytes <= 1u << 20 && m->block_bytes >= 512 &&
 	       m->block_bytes <= 65536 && m->settle <= ADVISE_SETTLE_BY_READ &&
-	       m->cache_bytes <= MOST_BYTES && scans_are_sound(m) && is_inside(m);
+	       m->cache_bytes <= MOST_BYTES && m->gap_bytes[0] <= 1u << 30 &&
+	       m->gap_bytes[1] <= 1u << 30 && scans_are_sound(m) && is_inside(m);
 }
 
 bool advise_record_read(FILE *in, struct advise_facts *facts, struct advise_measured *measured,

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fit_disk: a model of a disk from the times of its reads and writes. Pure.
+ *
+ * Writes one after the other each wait for the same place to come round again: a turn, plus the
+ * part of a turn that the data take. Where a cache hides that, the same read again and again takes a
+ * turn, and a long stream of writes goes at the speed of the platter.
+ */
+#include <math.h>
+
+#include "bytes.h"
+#include "fit_prices.h"
+
+#define LEAST_TURN_NS 4e6
+#define MOST_TURN_NS  20e6
+
+static uint64_t whole_ns(double ns)
+{
+	return (uint64_t)(fmax(ns, 0) + 0.5);
+}
+
+/* How the turn and the part of it that data take explain single writes. */
+static double error_of(const struct advise_measured *measured,
+		       const struct advise_inferred *inferred)
+{
+	double off = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
+		double said =
+			inferred->command_ns + inferred->ns_per_byte * advise_size_bytes(i);
+
+		if (inferred->write_ns[i] <= 0 || advise_size_bytes(i) > measured->max_bytes)
+			continue;
+		off += fabs(said / inferred->write_ns[i] - 1);
+		n++;
+	}
+	return n > 0 ? off / (double)n : 1;
+}
+
+/* Reads in a row come from its buffer: the bus, and the turning that writes pay as well. */
+static void set_bus(const struct advise_inferred *inferred, double platter, struct sim_params *p)
+{
+	const double *read = inferred->read_size_ns;
+	double more = (read[6] - read[3]) / (advise_size_bytes(6) - advise_size_bytes(3));
+
+	p->read_ns_per_byte = fmax(more - platter, 0);
+	p->read_command_ns =
+		whole_ns(read[3] - advise_size_bytes(3) * (p->read_ns_per_byte + platter));
+	p->write_ns_per_byte = p->read_ns_per_byte;
+	p->write_command_ns = p->read_command_ns;
+}
+
+/*
+ * What goes by between two writes is the time of a command; where it grows with their length, they
+ * come over the bus before anything is written.
+ */
+static void set_gaps(const struct advise_measured *measured, double platter, struct sim_params *p)
+{
+	double first = (double)measured->gap_bytes[0] * platter;
+	double second = (double)measured->gap_bytes[1] * platter;
+	double more = (second - first) / (advise_gap_len_bytes(1) - advise_gap_len_bytes(0));
+
+	if (measured->gap_bytes[0] == 0 || measured->gap_bytes[1] == 0)
+		return;
+	p->overlap = more < 4;
+	p->write_ns_per_byte = p->overlap ? 0 : more;
+	p->write_command_ns = whole_ns(first - p->write_ns_per_byte * advise_gap_len_bytes(0));
+}
+
+/* Random places: half a turn, and 8/15 of the longest seek by the square root law. */
+static void set_seek(const struct advise_inferred *inferred, double turn, struct sim_params *p)
+{
+	double seek = inferred->far_read_ns - inferred->read_size_ns[3] - turn / 2;
+
+	p->seek_min_ns = 1000000;
+	p->seek_full_ns = p->seek_min_ns + whole_ns((seek - 1e6) * 15 / 8);
+}
+
+bool fit_disk(const struct advise_measured *measured, const struct advise_inferred *inferred,
+	      struct fit_table *table, struct sim_params *p, double *error)
+{
+	bool cached = measured->settle != ADVISE_SETTLED;
+	double turn = cached ? advise_median(&measured->again) : inferred->command_ns;
+	const struct advise_stream *stream = &measured->cache_stream;
+	double platter = cached ? (double)stream->ns / (double)max_u64(stream->bytes, 1)
+				: inferred->ns_per_byte;
+
+	if (turn < LEAST_TURN_NS || turn > MOST_TURN_NS || platter <= 0)
+		return false;
+	*p = (struct sim_params){ .kind = SIM_DISK,
+				  .size_bytes = measured->size_bytes,
+				  .page_bytes = 512,
+				  .block_bytes = 512,
+				  .rpm = 60e9 / turn,
+				  .track_bytes = (uint64_t)(turn / platter),
+				  .max_command_bytes = measured->max_bytes };
+	set_bus(inferred, platter, p);
+	set_gaps(measured, platter, p);
+	set_seek(inferred, turn, p);
+	p->cache_bytes = cached ? max_u64(measured->cache_bytes, 65536) : 0;
+	p->cache_lies = measured->settle == ADVISE_SETTLE_BY_READ;
+	*error = cached ? fit_replay_error(measured, p, table) : error_of(measured, inferred);
+	return true;
+}

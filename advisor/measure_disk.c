@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * measure_disk: what a disk needs between two writes. Sectors go by meanwhile: a write that begins
+ * too close behind the last one waits a whole turn for them to come round again, so the shortest gap
+ * that needs no turn is the time that a command takes. Small files with gaps between them depend on
+ * it by factors.
+ */
+#include "bytes.h"
+#include "probe.h"
+
+#define N_STEPS 12
+
+/* Writes twice, with a gap between; was the second one caught in the same turn? */
+static enum fat_status write_behind(struct probe *p, uint64_t off, size_t at, uint32_t len_bytes,
+				    uint64_t gap, double turn_ns, bool *caught)
+{
+	size_t second = at + len_bytes + (size_t)gap;
+	uint64_t ns;
+	enum fat_status status = probe_write(p, off + at, p->buf + at, len_bytes, &ns);
+
+	if (status == FAT_OK)
+		status = probe_write(p, off + second, p->buf + second, len_bytes, &ns);
+	*caught = (double)ns < 0.9 * turn_ns;
+	return status;
+}
+
+/* By halving; twice where it was not caught, for tracks end somewhere. */
+static enum fat_status find_gap(struct probe *p, uint64_t off, uint32_t len_bytes, uint64_t most,
+				double turn_ns, uint64_t *gap)
+{
+	uint64_t low = 0, high = most;
+	enum fat_status status = FAT_OK;
+
+	for (int i = 0; i < N_STEPS && high - low > 512 && status == FAT_OK; i++) {
+		uint64_t middle = (low + high) / 2 / 512 * 512;
+		bool caught = false;
+
+		for (int again = 0; again < 2 && !caught && status == FAT_OK; again++) {
+			size_t room = PROBE_STRETCH_BYTES - 2 * len_bytes - (size_t)middle;
+			size_t at = (size_t)probe_random_below(p, room / 4096) * 4096;
+
+			if (probe_is_over(p) || !probe_may_write(p, 2 * (uint64_t)len_bytes))
+				return FAT_OK;
+			status = write_behind(p, off, at, len_bytes, middle, turn_ns, &caught);
+		}
+		*(caught ? &high : &low) = middle;
+	}
+	if (status == FAT_OK && high < most)
+		*gap = high;
+	return status;
+}
+
+enum fat_status probe_disk(struct probe *p)
+{
+	struct advise_inferred inferred;
+	uint64_t off, most;
+	enum fat_status status = FAT_OK;
+
+	advise_infer(p->measured, &inferred);
+	if (!inferred.heads_move || p->measured->settle != ADVISE_SETTLED ||
+	    inferred.ns_per_byte <= 0)
+		return FAT_OK;
+	most = (uint64_t)(0.75 * inferred.command_ns / inferred.ns_per_byte);
+	if (most > PROBE_STRETCH_BYTES / 2)
+		return FAT_OK;
+	probe_begin_step(p, "gaps between writes", 8);
+	off = probe_next_place(p, PROBE_STRETCH_BYTES);
+	if (!probe_load(p, off, PROBE_STRETCH_BYTES))
+		return FAT_OK;
+	for (size_t i = 0; i < ADVISE_N_GAPS && status == FAT_OK; i++)
+		status = find_gap(p, off, advise_gap_len_bytes(i), most, inferred.command_ns,
+				  &p->measured->gap_bytes[i]);
+	return status;
+}
