@@ -113,6 +113,20 @@ static void copy_label(struct fsck *fsck)
 		fsck->boot.label[0] = FAT_SLOT_DELETED_MARK;
 }
 
+/* It stays marked as dirty, or becomes so: only CLEAN takes the mark away. */
+static enum fat_status write_boot(struct repair *repair, const uint8_t *wanted)
+{
+	uint8_t sector[FAT_BOOT_BYTES];
+	enum fat_status status = fat_dev_read(repair->txn, 0, sector, sizeof sector);
+
+	if (status != FAT_OK || memcmp(sector, wanted, sizeof sector) == 0)
+		return status;
+	memcpy(sector, wanted, sizeof sector);
+	if (has_state(repair->fsck))
+		sector[state_off(repair->fsck)] |= FAT_STATE_DIRTY;
+	return repair_write(repair, FAT_STAGE_MIRROR, 0, sector, sizeof sector);
+}
+
 static enum fat_status write_boots(struct repair *repair)
 {
 	struct fsck *fsck = repair->fsck;
@@ -125,7 +139,7 @@ static enum fat_status write_boots(struct repair *repair)
 	memcpy(sector, fsck->sector, sizeof sector);
 	fat_boot_encode(&fsck->boot, sector);
 	changed = memcmp(sector, fsck->sector, sizeof sector) != 0;
-	status = write_if_different(repair, FAT_STAGE_MIRROR, 0, sector);
+	status = write_boot(repair, sector);
 	if (status != FAT_OK || !(fsck->write_backup || changed) || geometry->type != FAT_TYPE_32 ||
 	    geometry->backup_sec == 0)
 		return status;
@@ -172,7 +186,8 @@ static enum fat_status write_state(struct repair *repair, enum fat_stage stage, 
 	uint8_t sector[FAT_BOOT_BYTES];
 	enum fat_status status = FAT_OK;
 
-	if (!has_state(fsck) || fat_dev_unreadable(repair->txn, 0, FAT_BOOT_BYTES))
+	if (!has_state(fsck) ||
+	    (!fsck->boot_replaced && fat_dev_unreadable(repair->txn, 0, FAT_BOOT_BYTES)))
 		return status;
 	status = fat_dev_read(repair->txn, 0, sector, sizeof sector);
 	if (status != FAT_OK || sector[state_off(fsck)] == state)
@@ -180,38 +195,77 @@ static enum fat_status write_state(struct repair *repair, enum fat_stage stage, 
 	return fat_txn_write(repair->txn, stage, state_off(fsck), &state, 1);
 }
 
-static enum fat_status clear_fat_flags(struct repair *repair)
+/* A bit of entry 1 of one FAT; its neighbours are another stage's. */
+static enum fat_status write_fat_flag(struct repair *repair, enum fat_stage stage, uint32_t copy,
+				      uint32_t flag, bool on)
 {
-	struct fsck *fsck = repair->fsck;
-	enum fat_type type = fsck->geometry.type;
-	uint32_t flags = fat_entry_clean_bit(type) | fat_entry_no_error_bit(type), value;
-	enum fat_status status = fat_table_get(&fsck->table, 1, &value);
+	const struct fat_geometry *geometry = &repair->fsck->geometry;
+	size_t len_bytes = (size_t)fat_entry_off(geometry->type, 1);
+	uint64_t off = fat_geometry_fat_off(geometry, copy) + len_bytes;
+	uint8_t bytes[4] = { 0 }, mask[4] = { 0 }, found[4];
+	enum fat_status status;
 
-	if (status != FAT_OK || (value & flags) == flags)
+	fat_entry_set(geometry->type, mask, 0, flag);
+	fat_entry_set(geometry->type, bytes, 0, on ? flag : 0);
+	status = fat_dev_read(repair->txn, off, found, len_bytes);
+	if (status != FAT_OK || (fat_entry_get(geometry->type, found, 0) & flag) == (on ? flag : 0))
 		return status;
-	fat_txn_set_stage(repair->txn, FAT_STAGE_CLEAN);
-	for (uint32_t i = 0; i < fsck->geometry.n_fats && status == FAT_OK; i++)
-		if ((fsck->geometry.mirrored || i == fsck->geometry.active_fat) &&
-		    !fat_table_is_bad(&fsck->table, i, 1))
-			status = fat_table_set_in_copy(&fsck->table, i, 1, value | flags);
+	return fat_txn_write_bits(repair->txn, stage, off, bytes, mask, len_bytes);
+}
+
+static enum fat_status set_fat_flag(struct repair *repair, enum fat_stage stage, uint32_t flag)
+{
+	const struct fat_geometry *geometry = &repair->fsck->geometry;
+	enum fat_status status = FAT_OK;
+
+	for (uint32_t i = 0; flag != 0 && i < geometry->n_fats && status == FAT_OK; i++)
+		if ((geometry->mirrored || i == geometry->active_fat) &&
+		    !fat_table_is_bad(&repair->fsck->table, i, 1))
+			status = write_fat_flag(repair, stage, i, flag, true);
 	return status;
 }
 
-/* Dirty from the first write to the last, if there is more to write than the flag itself. */
+/* Where there is no boot sector to mark, the FAT is marked. */
+static enum fat_status mark(struct repair *repair)
+{
+	static const uint8_t dirty = FAT_STATE_DIRTY;
+	struct fsck *fsck = repair->fsck;
+	uint32_t flag = fat_entry_clean_bit(fsck->geometry.type);
+
+	if (has_state(fsck) && !fsck->boot_replaced &&
+	    !fat_dev_unreadable(repair->txn, 0, FAT_BOOT_BYTES))
+		return fsck->boot.state & dirty ? FAT_OK :
+						  fat_txn_write_bits(repair->txn, FAT_STAGE_MARK,
+								     state_off(fsck), &dirty,
+								     &dirty, 1);
+	if (flag == 0)
+		return FAT_OK;
+	return write_fat_flag(repair, FAT_STAGE_MARK, fat_table_copy_of(&fsck->table, 1), flag, false);
+}
+
+/*
+ * Dirty from the first write to the last, if there is more to write than the mark itself. With
+ * everything fixed the marks that were there before go, too.
+ */
 static enum fat_status write_flags(struct repair *repair, bool everything_fixed)
 {
 	struct fsck *fsck = repair->fsck;
-	uint8_t old = fsck->boot.state;
-	uint8_t flags = FAT_STATE_DIRTY | FAT_STATE_SURFACE;
-	uint8_t end = everything_fixed ? (uint8_t)(old & ~flags) : old;
+	enum fat_type type = fsck->geometry.type;
+	uint8_t flags = FAT_STATE_DIRTY | FAT_STATE_SURFACE, state = fsck->boot.state;
 	enum fat_status status = FAT_OK;
+	uint32_t value;
 
-	if (fat_txn_has_edits(repair->txn, FAT_N_STAGES) && !fsck->boot_replaced)
-		status = write_state(repair, FAT_STAGE_MARK, old | FAT_STATE_DIRTY);
+	if (everything_fixed)
+		status = set_fat_flag(repair, FAT_STAGE_MIRROR, fat_entry_no_error_bit(type));
 	if (status == FAT_OK)
-		status = write_state(repair, FAT_STAGE_CLEAN, end);
-	if (status == FAT_OK && everything_fixed)
-		status = clear_fat_flags(repair);
+		status = fat_table_get(&fsck->table, 1, &value);
+	if (status == FAT_OK && fat_txn_has_edits(repair->txn, FAT_N_STAGES))
+		status = mark(repair);
+	if (status == FAT_OK)
+		status = write_state(repair, FAT_STAGE_CLEAN,
+				     everything_fixed ? (uint8_t)(state & ~flags) : state);
+	if (status == FAT_OK && (everything_fixed || value & fat_entry_clean_bit(type)))
+		status = set_fat_flag(repair, FAT_STAGE_CLEAN, fat_entry_clean_bit(type));
 	return status;
 }
 

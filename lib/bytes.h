@@ -9,6 +9,7 @@
 #define FATWISE_BYTES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 static inline uint16_t get_le16(const uint8_t *p)
@@ -76,6 +77,13 @@ static inline bool mul_u64(uint64_t a, uint64_t b, uint64_t *product)
 		return false;
 	*product = a * b;
 	return true;
+}
+
+/* Puts those bits of from over to that are set in mask. */
+static inline void put_bits(uint8_t *to, const uint8_t *from, const uint8_t *mask, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = (uint8_t)((to[i] & ~mask[i]) | (from[i] & mask[i]));
 }
 
 static inline uint64_t min_u64(uint64_t a, uint64_t b)

@@ -70,6 +70,32 @@ enum fat_status fat_dev_write(struct fat_dev *dev, uint64_t off, const void *buf
 	return passed_up(dev, dev->ops->write(dev, off, buf, len_bytes));
 }
 
+static enum fat_status bits_by_writing(struct fat_dev *dev, uint64_t off, const uint8_t *from,
+				       const uint8_t *mask, size_t len_bytes)
+{
+	uint8_t bytes[FAT_BITS_BYTES];
+	enum fat_status status = dev->ops->read(dev, off, bytes, len_bytes);
+
+	if (status != FAT_OK)
+		return status;
+	put_bits(bytes, from, mask, len_bytes);
+	return dev->ops->write(dev, off, bytes, len_bytes);
+}
+
+enum fat_status fat_dev_write_bits(struct fat_dev *dev, uint64_t off, const void *buf,
+				   const void *mask, size_t len_bytes)
+{
+	enum fat_status status = check(dev, "write", off, len_bytes, true);
+
+	if (status != FAT_OK || len_bytes == 0)
+		return status;
+	if (len_bytes > FAT_BITS_BYTES)
+		return fat_dev_fail(dev, FAT_ERR_ARGUMENT, "write", off, len_bytes, 0);
+	return passed_up(dev, dev->ops->write_bits ?
+				      dev->ops->write_bits(dev, off, buf, mask, len_bytes) :
+				      bits_by_writing(dev, off, buf, mask, len_bytes));
+}
+
 static enum fat_status zero_by_writing(struct fat_dev *dev, uint64_t off, uint64_t len_bytes)
 {
 	enum fat_status status = FAT_OK;

@@ -16,12 +16,12 @@
 #define RUN_BYTES (256u << 10) /* of neighbouring sectors read, patched and written in one go */
 #define MIN_SLOTS 256u
 
-/* The changed bytes of one sector in one stage. */
+/* The changed bits of one sector in one stage. */
 struct patch {
 	struct patch *next; /* in its hash slot */
 	uint64_t sector;
 	enum fat_stage stage;
-	uint8_t bytes[]; /* sector_bytes of content, then a bit for each that is changed */
+	uint8_t bytes[]; /* sector_bytes of content, then a mask of the bits that are changed */
 };
 
 struct range {
@@ -54,7 +54,7 @@ static struct dev_txn *as_txn(struct fat_dev *dev)
 
 static size_t patch_size(const struct dev_txn *txn)
 {
-	return sizeof(struct patch) + txn->sector_bytes + txn->sector_bytes / 8;
+	return sizeof(struct patch) + 2 * (size_t)txn->sector_bytes;
 }
 
 static enum fat_status charge(struct dev_txn *txn, uint64_t bytes)
@@ -134,32 +134,34 @@ static enum fat_status make_patch(struct dev_txn *txn, uint64_t sector, enum fat
 	return FAT_OK;
 }
 
+/* mask NULL: all bits. */
 static void edit_patch(const struct dev_txn *txn, struct patch *patch, size_t at,
-		       const uint8_t *from, size_t n)
+		       const uint8_t *from, const uint8_t *mask, size_t n)
 {
-	uint8_t *changed = patch->bytes + txn->sector_bytes;
+	uint8_t *changed = patch->bytes + txn->sector_bytes + at;
 
-	memcpy(patch->bytes + at, from, n);
-	for (size_t i = at; i < at + n; i++)
-		changed[i / 8] |= (uint8_t)(1u << i % 8);
+	if (!mask) {
+		memcpy(patch->bytes + at, from, n);
+		memset(changed, 0xFF, n);
+		return;
+	}
+	put_bits(patch->bytes + at, from, mask, n);
+	for (size_t i = 0; i < n; i++)
+		changed[i] |= mask[i];
 }
 
-/* Puts the changed bytes of a patch over part of its sector: n bytes from `at` on. */
+/* Puts the changed bits of a patch over part of its sector: n bytes from `at` on. */
 static void apply_patch(const struct dev_txn *txn, const struct patch *patch, size_t at,
 			uint8_t *to, size_t n)
 {
-	const uint8_t *changed = patch->bytes + txn->sector_bytes;
-
-	for (size_t i = at; i < at + n; i++)
-		if (changed[i / 8] >> i % 8 & 1)
-			to[i - at] = patch->bytes[i];
+	put_bits(to, patch->bytes + at, patch->bytes + txn->sector_bytes + at, n);
 }
 
-enum fat_status fat_txn_write(struct fat_dev *dev, enum fat_stage stage, uint64_t off,
-			      const void *buf, size_t len_bytes)
+enum fat_status fat_txn_write_bits(struct fat_dev *dev, enum fat_stage stage, uint64_t off,
+				   const void *buf, const void *mask, size_t len_bytes)
 {
 	struct dev_txn *txn = as_txn(dev);
-	const uint8_t *from = buf;
+	const uint8_t *from = buf, *bits = mask;
 
 	if (off > dev->size_bytes || len_bytes > dev->size_bytes - off)
 		return fat_dev_fail(dev, FAT_ERR_RANGE, "stage", off, len_bytes, 0);
@@ -173,12 +175,19 @@ enum fat_status fat_txn_write(struct fat_dev *dev, enum fat_stage stage, uint64_
 			status = make_patch(txn, off / txn->sector_bytes, stage, &patch);
 		if (status != FAT_OK)
 			return status;
-		edit_patch(txn, patch, at, from, n);
+		edit_patch(txn, patch, at, from, bits, n);
 		from += n;
+		bits = bits ? bits + n : NULL;
 		off += n;
 		len_bytes -= n;
 	}
 	return FAT_OK;
+}
+
+enum fat_status fat_txn_write(struct fat_dev *dev, enum fat_stage stage, uint64_t off,
+			      const void *buf, size_t len_bytes)
+{
+	return fat_txn_write_bits(dev, stage, off, buf, NULL, len_bytes);
 }
 
 /* ---- ranges ---- */
@@ -200,13 +209,6 @@ static size_t first_behind(const struct range_list *list, uint64_t off)
 	return low;
 }
 
-static bool meets(const struct range_list *list, uint64_t off, uint64_t len_bytes)
-{
-	size_t i = first_behind(list, off);
-
-	return i < list->n && list->range[i].off < off + len_bytes;
-}
-
 /* No earlier copy of this stage reads what the new range overwrites. */
 static bool is_source(const struct range_list *list, const struct range *range)
 {
@@ -218,9 +220,8 @@ static bool is_source(const struct range_list *list, const struct range *range)
 	return false;
 }
 
-static bool range_fits(const struct dev_txn *txn, enum fat_stage stage, const struct range *range)
+static bool range_fits(const struct dev_txn *txn, const struct range *range)
 {
-	const struct range_list *list = &txn->ranges[stage];
 	uint64_t size = txn->dev.size_bytes;
 
 	if (range->off % txn->sector_bytes || range->len_bytes % txn->sector_bytes ||
@@ -229,15 +230,8 @@ static bool range_fits(const struct dev_txn *txn, enum fat_stage stage, const st
 	if (range->off > size || range->len_bytes > size - range->off ||
 	    range->source_off > size || range->len_bytes > size - range->source_off)
 		return false;
-	if (meets(list, range->off, range->len_bytes))
-		return false;
-	if (is_source(list, range))
-		return false;
-	if (range->zero)
-		return true;
-	return !meets(list, range->source_off, range->len_bytes) &&
-	       (range->source_off >= range->off + range->len_bytes ||
-		range->off >= range->source_off + range->len_bytes);
+	return range->zero || range->source_off >= range->off + range->len_bytes ||
+	       range->off >= range->source_off + range->len_bytes;
 }
 
 static enum fat_status grow_list(struct dev_txn *txn, struct range_list *list)
@@ -246,7 +240,7 @@ static enum fat_status grow_list(struct dev_txn *txn, struct range_list *list)
 	struct range *grown;
 	enum fat_status status;
 
-	if (list->n < list->cap)
+	if (list->n + 2 <= list->cap) /* one may be cut in two */
 		return FAT_OK;
 	status = charge(txn, (cap - list->cap) * sizeof *grown);
 	if (status != FAT_OK)
@@ -259,23 +253,78 @@ static enum fat_status grow_list(struct dev_txn *txn, struct range_list *list)
 	return FAT_OK;
 }
 
+static void insert_range(struct range_list *list, size_t at, const struct range *range)
+{
+	memmove(list->range + at + 1, list->range + at, (list->n - at) * sizeof *list->range);
+	list->range[at] = *range;
+	list->n++;
+}
+
+static void shift_start(struct range *range, uint64_t bytes)
+{
+	range->off += bytes;
+	range->source_off += bytes;
+	range->len_bytes -= bytes;
+}
+
+/* What lies in off and after it is no range's any more. There is room for one more range. */
+static void cut_out(struct range_list *list, uint64_t off, uint64_t len_bytes)
+{
+	uint64_t end = off + len_bytes;
+	size_t i = first_behind(list, off), n_gone = 0;
+
+	if (i < list->n && list->range[i].off < off) {
+		struct range tail = list->range[i];
+
+		list->range[i].len_bytes = off - tail.off;
+		i++;
+		shift_start(&tail, off - tail.off);
+		insert_range(list, i, &tail);
+	}
+	while (i + n_gone < list->n &&
+	       list->range[i + n_gone].off + list->range[i + n_gone].len_bytes <= end)
+		n_gone++;
+	if (n_gone > 0) {
+		list->n -= n_gone;
+		memmove(list->range + i, list->range + i + n_gone,
+			(list->n - i) * sizeof *list->range);
+	}
+	if (i < list->n && list->range[i].off < end)
+		shift_start(&list->range[i], end - list->range[i].off);
+}
+
+/* The edits of this stage and the later ones that a new range lies over are no more. */
+static void forget_patches(struct dev_txn *txn, enum fat_stage stage, const struct range *range)
+{
+	for (int s = (int)stage; s < FAT_N_STAGES; s++) {
+		uint64_t end = range->off + range->len_bytes;
+
+		for (uint64_t off = range->off; off < end && txn->n_stage_patches[s] > 0;
+		     off += txn->sector_bytes) {
+			struct patch *patch =
+				find_patch(txn, off / txn->sector_bytes, (enum fat_stage)s);
+
+			if (patch)
+				memset(patch->bytes + txn->sector_bytes, 0, txn->sector_bytes);
+		}
+	}
+}
+
 static enum fat_status add_range(struct dev_txn *txn, enum fat_stage stage,
 				 const struct range *range)
 {
 	struct range_list *list = &txn->ranges[stage];
-	size_t at;
 	enum fat_status status;
 
-	if (!range_fits(txn, stage, range))
+	if (!range_fits(txn, range) || is_source(list, range))
 		return fat_dev_fail(&txn->dev, FAT_ERR_ARGUMENT, "stage", range->off,
 				    range->len_bytes, 0);
 	status = grow_list(txn, list);
 	if (status != FAT_OK)
 		return status;
-	at = first_behind(list, range->off);
-	memmove(list->range + at + 1, list->range + at, (list->n - at) * sizeof *list->range);
-	list->range[at] = *range;
-	list->n++;
+	forget_patches(txn, stage, range);
+	cut_out(list, range->off, range->len_bytes);
+	insert_range(list, first_behind(list, range->off), range);
 	return FAT_OK;
 }
 
@@ -286,13 +335,46 @@ enum fat_status fat_txn_zero(struct fat_dev *dev, enum fat_stage stage, uint64_t
 			 &(struct range){ .off = off, .len_bytes = len_bytes, .zero = true });
 }
 
+/* The first part of a copy, as long as its source is of one piece; a copy's copy has its source. */
+static void resolve(const struct range_list *list, struct range *range)
+{
+	size_t i = first_behind(list, range->source_off);
+	const struct range *source = &list->range[i];
+
+	if (i == list->n || source->off >= range->source_off + range->len_bytes)
+		return;
+	if (source->off > range->source_off) {
+		range->len_bytes = source->off - range->source_off;
+		return;
+	}
+	range->len_bytes = min_u64(range->len_bytes,
+				   source->off + source->len_bytes - range->source_off);
+	range->zero = source->zero;
+	range->source_off = source->zero ? 0 : range->source_off - source->off + source->source_off;
+}
+
 enum fat_status fat_txn_copy(struct fat_dev *dev, enum fat_stage stage, uint64_t off,
 			     uint64_t source_off, uint64_t len_bytes)
 {
-	return add_range(as_txn(dev), stage,
-			 &(struct range){ .off = off,
-					  .len_bytes = len_bytes,
-					  .source_off = source_off });
+	struct dev_txn *txn = as_txn(dev);
+	struct range whole = { .off = off, .len_bytes = len_bytes, .source_off = source_off };
+	struct range part, rest = whole;
+	enum fat_status status = FAT_OK;
+
+	for (; rest.len_bytes > 0; shift_start(&rest, part.len_bytes)) {
+		part = rest;
+		resolve(&txn->ranges[stage], &part);
+		if (!range_fits(txn, &whole) || !range_fits(txn, &part) ||
+		    is_source(&txn->ranges[stage], &part))
+			return fat_dev_fail(dev, FAT_ERR_ARGUMENT, "stage", off, len_bytes, 0);
+	}
+	for (rest = whole; rest.len_bytes > 0 && status == FAT_OK;
+	     shift_start(&rest, part.len_bytes)) {
+		part = rest;
+		resolve(&txn->ranges[stage], &part);
+		status = add_range(txn, stage, &part);
+	}
+	return status;
 }
 
 /* ---- reading ---- */
@@ -352,6 +434,14 @@ static enum fat_status read_below_stage(struct dev_txn *txn, int n_stages, uint6
 		apply_patches(txn, (enum fat_stage)stage, off, buf, len_bytes);
 	}
 	return status;
+}
+
+enum fat_status fat_txn_read_before(struct fat_dev *dev, enum fat_stage stage, uint64_t off,
+				    void *buf, size_t len_bytes)
+{
+	if (off > dev->size_bytes || len_bytes > dev->size_bytes - off)
+		return fat_dev_fail(dev, FAT_ERR_RANGE, "read", off, len_bytes, 0);
+	return read_below_stage(as_txn(dev), (int)stage, off, buf, len_bytes);
 }
 
 /* ---- committing ---- */
@@ -554,6 +644,12 @@ static enum fat_status txn_write(struct fat_dev *dev, uint64_t off, const void *
 	return fat_txn_write(dev, as_txn(dev)->stage, off, buf, len_bytes);
 }
 
+static enum fat_status txn_write_bits(struct fat_dev *dev, uint64_t off, const void *buf,
+				      const void *mask, size_t len_bytes)
+{
+	return fat_txn_write_bits(dev, as_txn(dev)->stage, off, buf, mask, len_bytes);
+}
+
 static void txn_prefetch(struct fat_dev *dev, uint64_t off, uint64_t len_bytes)
 {
 	fat_dev_prefetch(dev->below, off, len_bytes);
@@ -580,6 +676,7 @@ static const struct fat_dev_ops txn_ops = {
 	.name = "txn",
 	.read = txn_read,
 	.write = txn_write,
+	.write_bits = txn_write_bits,
 	.prefetch = txn_prefetch,
 	.flush = txn_flush,
 	.close = txn_close,

@@ -70,6 +70,9 @@ struct fat_dev_ops {
 	enum fat_status (*read)(struct fat_dev *dev, uint64_t off, void *buf, size_t len_bytes);
 	enum fat_status (*write)(struct fat_dev *dev, uint64_t off, const void *buf,
 				 size_t len_bytes);
+	/* Writes the bits that are set in mask. NULL: done by a read and a write. */
+	enum fat_status (*write_bits)(struct fat_dev *dev, uint64_t off, const void *buf,
+				      const void *mask, size_t len_bytes);
 	/* Makes a range read as zeros. NULL: done by writes. */
 	enum fat_status (*zero)(struct fat_dev *dev, uint64_t off, uint64_t len_bytes);
 	/* Tells the device that a range is not needed any more. NULL: not offered. */
@@ -110,6 +113,14 @@ struct fat_dev {
  */
 enum fat_status fat_dev_read(struct fat_dev *dev, uint64_t off, void *buf, size_t len_bytes);
 enum fat_status fat_dev_write(struct fat_dev *dev, uint64_t off, const void *buf, size_t len_bytes);
+
+/*
+ * Writes only the bits that are set in mask; the others stay, also where they are to change in
+ * another stage of a dev_txn. At most FAT_BITS_BYTES long, else FAT_ERR_ARGUMENT.
+ */
+#define FAT_BITS_BYTES 512u
+enum fat_status fat_dev_write_bits(struct fat_dev *dev, uint64_t off, const void *buf,
+				   const void *mask, size_t len_bytes);
 
 /*
  * Makes a range read as zeros, by the cheapest means the medium has (a hole that is zero already is
@@ -1077,15 +1088,25 @@ enum fat_status fat_txn_open(struct fat_dev *below, uint32_t sector_bytes, uint6
 /* Where fat_dev_write() on the overlay goes from now on. At first FAT_STAGE_PREPARE. */
 void fat_txn_set_stage(struct fat_dev *txn, enum fat_stage stage);
 
-/* An edit of some bytes. O(1) a sector. */
+/*
+ * An edit of some bytes, or of those bits that are set in mask: what shares a byte or a sector can
+ * go down in different stages. O(1) a sector.
+ */
 enum fat_status fat_txn_write(struct fat_dev *txn, enum fat_stage stage, uint64_t off,
 			      const void *buf, size_t len_bytes);
+enum fat_status fat_txn_write_bits(struct fat_dev *txn, enum fat_stage stage, uint64_t off,
+				   const void *buf, const void *mask, size_t len_bytes);
+
+/* What the medium will hold before a stage goes down; FAT_STAGE_MARK: what it holds now. */
+enum fat_status fat_txn_read_before(struct fat_dev *txn, enum fat_stage stage, uint64_t off,
+				    void *buf, size_t len_bytes);
 
 /*
  * Whole ranges by name, not by content: a FAT of a gigabyte is mirrored with one edit. A copy takes
- * what the source is before this stage; edits of the same stage lie over ranges. Offsets and length
- * in whole sectors; ranges of one stage must not overlap, nor a source with a destination of the
- * same stage: FAT_ERR_ARGUMENT. O(log n) where destinations rise, else O(n).
+ * what the source is before this stage; where that is a range of this stage, what that takes. A range
+ * takes the place of earlier edits of this stage there, and of patches of later ones; later edits lie
+ * over it. Offsets and length in whole sectors; the source of a copy must not be overwritten by
+ * another range of the same stage: FAT_ERR_ARGUMENT. O(n).
  */
 enum fat_status fat_txn_zero(struct fat_dev *txn, enum fat_stage stage, uint64_t off,
 			     uint64_t len_bytes);

@@ -272,16 +272,15 @@ enum fat_status fat_table_set_in_copy(struct fat_table *table, uint32_t copy, ui
 {
 	enum fat_type type = table->geometry->type;
 	uint32_t odd = type == FAT_TYPE_12 ? clus & 1 : 0;
-	size_t len_bytes = (size_t)entries_bytes(type, clus - odd, 1 + odd);
-	uint64_t off = entry_off(table, copy, clus - odd);
+	size_t len_bytes = (size_t)entries_bytes(type, clus, 1);
+	uint8_t bytes[8] = { 0 }, mask[8] = { 0 };
+	size_t at = (size_t)fat_entry_off(type, odd);
 	enum fat_status status;
-	uint8_t bytes[4];
 
-	status = fat_dev_read(table->dev, off, bytes, len_bytes);
-	if (status != FAT_OK)
-		return status;
 	fat_entry_set(type, bytes, odd, value);
-	status = fat_dev_write(table->dev, off, bytes, len_bytes);
+	fat_entry_set(type, mask, odd, fat_entry_mask(type));
+	status = fat_dev_write_bits(table->dev, entry_off(table, copy, clus), bytes + at, mask + at,
+				    len_bytes);
 	if (status == FAT_OK && copy == fat_table_copy_of(table, clus) &&
 	    table->window[clus / WINDOW_ENTRIES])
 		fat_entry_set(type, table->window[clus / WINDOW_ENTRIES], clus % WINDOW_ENTRIES,

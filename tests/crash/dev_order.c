@@ -52,10 +52,11 @@ static const char *stage_name(unsigned stages)
 
 /* ---- what a change means ------------------------------------------------------------------- */
 
-static unsigned of_state(uint8_t was, uint8_t is)
+/* A boot sector that comes back while the FAT is the mark brings a mark of its own. */
+static unsigned of_state(const struct dev_order *order, uint8_t was, uint8_t is)
 {
 	if ((was ^ is) & 1)
-		return is & 1 ? MARK : CLEAN;
+		return !(is & 1) ? CLEAN : crash_is_dirty(order->dev.below, &order->shape) ? MARK | FIX : MARK;
 	return FIX | CLEAN;
 }
 
@@ -65,7 +66,7 @@ static unsigned of_boot_byte(const struct dev_order *order, uint64_t off, uint8_
 	uint64_t sector = off / shape->sector_bytes;
 
 	if (off == (shape->bits == 32 ? 65 : 37))
-		return of_state(was, is);
+		return of_state(order, was, is);
 	if (sector == 0) /* with the last write of all it is as atomic as any */
 		return MARK | FIX | CLEAN;
 	if (shape->bits == 32 && sector == shape->fsinfo_sec)

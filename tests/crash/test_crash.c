@@ -5,7 +5,7 @@
  *   test_crash                  a sample of volumes, a sample of states: for make check
  *   test_crash -a [FOLDER...]   every volume, every state: for make check-crash, an hour
  *   test_crash -s [FOLDER...]   every volume, a sample of states: some minutes
- *   test_crash NAME             every state of the volumes whose name begins so
+ *   test_crash [-s] NAME...     the same for the volumes whose name begins so
  *   test_crash NAME:ID          one state again, as a failure prints it after "replay"
  */
 #include <stdlib.h>
@@ -114,27 +114,36 @@ static void run_recipe(const struct recipe *recipe, void *ctx)
 	}
 }
 
-int main(int argc, char **argv)
+/* A folder, or the name of a volume, perhaps with a state's id. */
+static void run_argument(struct sum *sum, const char *argument)
 {
 	static const char *const folders[] = { FOLDER "cases", FOLDER "faults", FOLDER "kinds",
 					       FOLDER "todo" };
-	struct sum sum = { 0 };
+
+	sum->only = argument && !strchr(argument, '/') ? argument : NULL;
+	if (sum->only) {
+		sum->only_len = strcspn(argument, ":");
+		sum->id = argument[sum->only_len] ? argument + sum->only_len + 1 : NULL;
+	} else if (argument) {
+		recipe_each_in(argument, run_recipe, sum);
+		return;
+	}
+	for (size_t k = 0; k < sizeof folders / sizeof *folders; k++)
+		if (access(folders[k], R_OK) == 0 && (sum->all || k < 3))
+			recipe_each_in(folders[k], run_recipe, sum);
+}
+
+int main(int argc, char **argv)
+{
+	struct sum sum = { .all = argc > 1, .max_states = argc > 1 ? 0 : SAMPLE_STATES };
 	int i = 1;
 
 	if (argc > 1 && (strcmp(argv[1], "-a") == 0 || strcmp(argv[1], "-s") == 0))
-		sum.all = ++i;
-	if (argc == 1 || strcmp(argv[1], "-s") == 0)
-		sum.max_states = SAMPLE_STATES;
-	if (!sum.all && argc > 1) {
-		sum.only = argv[1];
-		sum.only_len = strcspn(argv[1], ":");
-		sum.id = argv[1][sum.only_len] ? argv[1] + sum.only_len + 1 : NULL;
-	}
-	for (; sum.all && i < argc; i++)
-		recipe_each_in(argv[i], run_recipe, &sum);
-	for (size_t k = 0; (!sum.all || argc == 2) && k < (sum.only ? 4 : 3); k++)
-		if (access(folders[k], R_OK) == 0)
-			recipe_each_in(folders[k], run_recipe, &sum);
+		sum.max_states = argv[i++][1] == 's' ? SAMPLE_STATES : 0;
+	if (i == argc)
+		run_argument(&sum, NULL);
+	for (; i < argc; i++)
+		run_argument(&sum, argv[i]);
 	printf("1..%u\n# %llu states, %llu second cuts, %llu failing calls, %llu failing "
 	       "allocations, "
 	       "%llu rollbacks\n",
