@@ -378,7 +378,8 @@ static void explain_areas(struct draft *draft)
 	else if (draft->fit.is_aligned)
 		reserved_by = FAT_LAYOUT_BY_CLUSTER_ALIGNED;
 	if (!is_32 && draft->fit.root_entries != frame.root_entries)
-		root_by = FAT_LAYOUT_BY_CLUSTER_ALIGNED;
+		root_by = draft->fit.is_aligned ? FAT_LAYOUT_BY_CLUSTER_ALIGNED :
+						  FAT_LAYOUT_BY_WHOLE_SECTORS;
 	if (draft->fit.is_aligned && draft->fit.cluster_sec > 1)
 		fat_by = FAT_LAYOUT_BY_CLUSTER_ALIGNED;
 	because(draft, FAT_LAYOUT_RESERVED_SEC, reserved_by);
@@ -526,6 +527,14 @@ static enum fat_status plan(const struct fat_layout_request *request, struct fat
 	return status == FAT_OK && request->atari ? check_atari(&draft) : status;
 }
 
+/* Where nothing fits, larger sectors help against too many clusters, but not against too few. */
+static bool has_too_many_clusters(const struct fat_layout_request *request, uint32_t total_sec)
+{
+	uint32_t cluster_sec = request->cluster_sec ? request->cluster_sec : 2;
+
+	return total_sec / cluster_sec > (request->type == 12 ? 4084 : 65524);
+}
+
 /* GEMDOS counts sectors in 16 bits: they are doubled until that is enough. */
 static enum fat_status plan_atari(const struct fat_layout_request *request,
 				  struct fat_layout *layout)
@@ -544,6 +553,8 @@ static enum fat_status plan_atari(const struct fat_layout_request *request,
 		if (is_fixed && no_fit)
 			layout->problem = FAT_LAYOUT_ATARI_ENTRIES;
 		if (is_fixed || !(no_fit || layout->problem == FAT_LAYOUT_ATARI_SECTORS))
+			return FAT_ERR_ARGUMENT;
+		if (no_fit && !has_too_many_clusters(request, layout->geometry.total_sec))
 			return FAT_ERR_ARGUMENT;
 		trial.whole_tracks = false;
 		trial.sector_bytes *= 2;

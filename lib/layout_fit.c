@@ -26,7 +26,7 @@ static uint64_t disk_shift_sec(const struct fat_layout_frame *frame, uint32_t cl
 	       frame->start_off / frame->sector_bytes;
 }
 
-/* 16-bit fields: where whole clusters do not fit into them, the plain count does. */
+/* 16-bit fields: where whole clusters do not fit into them, plain sectors do. */
 static void fit_fixed_areas(const struct fat_layout_frame *frame, enum fat_type type,
 			    struct fat_layout_fit *fit)
 {
@@ -42,12 +42,9 @@ static void fit_fixed_areas(const struct fat_layout_frame *frame, enum fat_type 
 	if (type == FAT_TYPE_32)
 		return;
 	fit->root_sec = (uint32_t)root_sec;
-	fit->root_entries = frame->root_entries;
-	root_sec = aligned(fit, root_sec);
-	if (fit->is_aligned && root_sec * slots_per_sec <= FAT_MAX_ROOT_ENTRIES) {
-		fit->root_sec = (uint32_t)root_sec;
-		fit->root_entries = (uint32_t)root_sec * slots_per_sec;
-	}
+	if (aligned(fit, root_sec) * slots_per_sec <= FAT_MAX_ROOT_ENTRIES)
+		fit->root_sec = (uint32_t)aligned(fit, root_sec);
+	fit->root_entries = fit->root_sec * slots_per_sec; /* whole sectors [FATSPEC 3.1] */
 }
 
 /* What is left for FATs and clusters. */

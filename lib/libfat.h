@@ -847,6 +847,7 @@ enum fat_layout_item {
 	X(FIRMWARE, "smaller than usual, so that firmware sees FAT32")                            \
 	X(FITS, "follows from the other numbers")                                                 \
 	X(CLUSTER_ALIGNED, "whole clusters, so that the data area is aligned to them")            \
+	X(WHOLE_SECTORS, "rounded up to whole sectors")                                           \
 	X(BOUNDARY, "padded: the data area begins on the boundary")                               \
 	X(PHASE, "padded: no cluster straddles a boundary")                                       \
 	X(DIVIDES, "divides the sectors, which keeps mtools content")                             \
@@ -898,6 +899,10 @@ struct fat_layout {
  */
 enum fat_status fat_layout_plan(const struct fat_layout_request *request,
 				struct fat_layout *layout);
+
+/* Something that plans as fat_layout_plan() does, by rules of its own. ctx is its owner's. */
+typedef enum fat_status (*fat_planner)(void *ctx, const struct fat_layout_request *request,
+				       struct fat_layout *layout);
 
 /* A number of the plan. */
 uint64_t fat_layout_value(const struct fat_layout *layout, enum fat_layout_item item);
@@ -1308,13 +1313,14 @@ enum fat_status fat_populate_plan(const struct fat_populate *populate,
 				  struct fat_layout *layout);
 
 /*
- * The smallest size, in whole KiB, for which fat_populate_plan()'s answer to the request (whose
- * size_bytes says nothing) holds the tree; FAT32 only if firmware will take it for FAT32. *layout
- * is that plan. FAT_ERR_SIZE: none does. Cost: some 10000 plans.
+ * The smallest size, in whole KiB, for which the planner's answer to the request (whose size_bytes
+ * it fills in) holds the tree; FAT32 only if firmware will take it for FAT32. The planner may change
+ * everything else, but gives sectors and clusters no smaller than the request's; NULL stands for
+ * fat_populate_plan(). *layout is that plan. FAT_ERR_SIZE: none does. Cost: some 10000 plans.
  */
 enum fat_status fat_populate_fit(const struct fat_populate *populate,
-				 const struct fat_layout_request *request,
-				 struct fat_layout *layout, uint64_t *size_bytes);
+				 const struct fat_layout_request *request, fat_planner planner,
+				 void *ctx, struct fat_layout *layout, uint64_t *size_bytes);
 
 /*
  * Gives each node its clusters: folders, then files, without gaps, around the bad ones (ascending

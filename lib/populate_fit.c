@@ -34,6 +34,8 @@ enum fat_status fat_populate_plan(const struct fat_populate *populate,
 struct fitting {
 	const struct fat_populate *populate;
 	struct fat_layout_request ask;
+	fat_planner planner; /* NULL: fat_populate_plan() */
+	void *ctx;
 	struct fat_layout *layout;
 	uint64_t needed[2]
 		       [LOG_SIZES]; /* by FAT32 or not, and log2 of the cluster; 0: not yet known */
@@ -57,14 +59,20 @@ static uint64_t needed(struct fitting *fitting, enum fat_type type, uint32_t clu
 	return *known;
 }
 
+static enum fat_status plan(struct fitting *fitting, uint64_t size_bytes)
+{
+	struct fat_layout_request *ask = &fitting->ask;
+
+	ask->size_bytes = size_bytes;
+	return fitting->planner ? fitting->planner(fitting->ctx, ask, fitting->layout) :
+				  fat_populate_plan(fitting->populate, ask, fitting->layout);
+}
+
 static bool holds(struct fitting *fitting, uint64_t size_bytes)
 {
 	const struct fat_geometry *geometry = &fitting->layout->geometry;
-	struct fat_layout_request ask = fitting->ask;
 
-	ask.size_bytes = size_bytes;
-	if (fat_populate_plan(fitting->populate, &ask, fitting->layout) != FAT_OK ||
-	    fitting->layout->is_small_32)
+	if (plan(fitting, size_bytes) != FAT_OK || fitting->layout->is_small_32)
 		return false;
 	if (geometry->type != FAT_TYPE_32 &&
 	    fat_populate_root_slots(fitting->populate) > geometry->root_entries)
@@ -96,10 +104,14 @@ static uint64_t scan(struct fitting *fitting, uint64_t from, uint64_t limit)
 }
 
 enum fat_status fat_populate_fit(const struct fat_populate *populate,
-				 const struct fat_layout_request *request,
-				 struct fat_layout *layout, uint64_t *size_bytes)
+				 const struct fat_layout_request *request, fat_planner planner,
+				 void *ctx, struct fat_layout *layout, uint64_t *size_bytes)
 {
-	struct fitting fitting = { .populate = populate, .ask = *request, .layout = layout };
+	struct fitting fitting = { .populate = populate,
+				   .ask = *request,
+				   .planner = planner,
+				   .ctx = ctx,
+				   .layout = layout };
 	uint32_t sector_bytes =
 		request->sector_bytes ? request->sector_bytes : FAT_MIN_SECTOR_BYTES;
 	uint32_t least = sector_bytes * (request->cluster_sec ? request->cluster_sec : 1);

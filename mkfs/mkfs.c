@@ -29,6 +29,31 @@ struct job {
 	uint8_t message[MAX_MESSAGE_BYTES];
 };
 
+/* With a tree, a volume has to hold it. */
+static enum fat_status plan_contents(void *ctx, const struct fat_layout_request *ask,
+				     struct fat_layout *layout)
+{
+	const struct job *job = ctx;
+
+	if (job->tree)
+		return fat_populate_plan(job->tree->populate, ask, layout);
+	return fat_layout_plan(ask, layout);
+}
+
+/* A volume of ask's size in a new file, by the profile if there is one: for fat_populate_fit(). */
+static enum fat_status plan_new_file(void *ctx, const struct fat_layout_request *ask,
+				     struct fat_layout *layout)
+{
+	const struct job *job = ctx;
+	struct mkfs_profile_refusal refusal;
+	struct fat_layout_request full;
+
+	mkfs_target_imagine(&job->options, ask->size_bytes, &full);
+	if (!job->options.profile)
+		return plan_contents(ctx, &full, layout);
+	return mkfs_profile_plan(&job->options, &full, plan_contents, ctx, layout, &refusal);
+}
+
 /* -C without BLOCKS makes the smallest volume that holds the tree. */
 static bool choose_size(struct job *job)
 {
@@ -37,14 +62,7 @@ static bool choose_size(struct job *job)
 
 	if (!options->size_for && (!options->create || options->has_blocks))
 		return true;
-	if (options->profile) {
-		cli_error(&mkfs_program,
-			  "%s: no size can be chosen for a profile; give BLOCKS, or leave out "
-			  "--profile",
-			  options->tree_path);
-		return false;
-	}
-	if (!mkfs_tree_fit(job->tree, &options->ask, &size_bytes))
+	if (!mkfs_tree_fit(job->tree, &options->ask, plan_new_file, job, &size_bytes))
 		return false;
 	options->has_blocks = true;
 	options->n_blocks = size_bytes / 1024;
@@ -91,24 +109,19 @@ static void find_contents(struct job *job)
 		format->message = job->message;
 }
 
-/* One planner for all: with a tree, it has to hold it. */
-static enum fat_status plan_for(void *ctx, const struct fat_layout_request *ask,
-				struct fat_layout *layout)
-{
-	const struct job *job = ctx;
-
-	if (job->tree)
-		return fat_populate_plan(job->tree->populate, ask, layout);
-	return fat_layout_plan(ask, layout);
-}
-
 static bool plan_layout(struct job *job)
 {
 	const struct mkfs_options *options = &job->options;
+	struct mkfs_profile_refusal refusal;
 
-	if (options->profile)
-		return mkfs_profile_plan(options->profile, options, plan_for, job, &job->layout);
-	if (plan_for(job, &options->ask, &job->layout) == FAT_OK)
+	if (options->profile) {
+		if (mkfs_profile_plan(options, &options->ask, plan_contents, job, &job->layout,
+				      &refusal) == FAT_OK)
+			return true;
+		mkfs_profile_tell(options, &refusal);
+		return false;
+	}
+	if (plan_contents(job, &options->ask, &job->layout) == FAT_OK)
 		return true;
 	mkfs_report_problem(options, &job->layout);
 	return false;

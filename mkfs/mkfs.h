@@ -92,6 +92,13 @@ struct mkfs_preflight;
 bool mkfs_target_look(struct mkfs_options *options, struct mkfs_target *target,
 		      struct mkfs_preflight *preflight);
 
+/*
+ * What the planner is told of a volume of size_bytes in a new file, as -C makes it: everything that
+ * options->ask has, and what follows from --offset.
+ */
+void mkfs_target_imagine(const struct mkfs_options *options, uint64_t size_bytes,
+			 struct fat_layout_request *ask);
+
 /* Opens or creates it for writing. false: told. */
 bool mkfs_target_open(const struct mkfs_options *options, struct mkfs_target *target);
 

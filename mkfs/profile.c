@@ -28,38 +28,48 @@ struct mkfs_profile {
 	const struct band *bands;
 	size_t n_bands;
 	uint64_t min_bytes, max_bytes;
+	unsigned types;		   /* that its readers know */
 	uint32_t max_cluster_bytes;
 	uint32_t sector_bytes;	   /* the only size that its readers take; 0: any */
 	uint32_t reserved_min_sec; /* FAT32 */
-	bool needs_firmware_32;	   /* FAT32 only with as many clusters as firmware wants */
 	bool is_fixed;		   /* a fixed disk, whatever its size */
 };
 
-/* UEFI 2.10, 13.3: FAT32 on a system partition of a fixed disk, judged by the number of clusters. */
+/*
+ * UEFI specification 2.10, 13.3: FAT32 on a system partition, FAT12 and FAT16 on removable media; the
+ * type is judged by the number of clusters alone.
+ */
 static const struct band esp_bands[] = { { ANY_SIZE, 32, 0, 0 } };
 
-/* Raspberry Pi's boot ROM reads FAT16 and FAT32; pi-gen makes FAT32 from 128.5 MiB on. */
+/*
+ * pi-gen, export-image/prerun.sh: FAT16 below 134742016 bytes, FAT32 from there on. The boot ROM reads
+ * both.
+ */
 static const struct band rpi_bands[] = { { 134742015, 16, 0, 0 }, { ANY_SIZE, 32, 0, 0 } };
 
 /*
- * SD Association, File System Specification, table C-2: the data area begins on a boundary unit.
- * A volume of 2 GiB to the last byte has too many clusters for its row, and gets smaller ones.
- * Above 32 GB it wants exFAT; FAT32 with its boundary units and clusters of 64 KiB stands in.
+ * SD Association, SD Specifications Part 2, File System Specification 3.00: a card's capacity gives
+ * type, cluster and boundary unit, and the data area begins on a boundary unit. From 2 GiB to 2052 MiB
+ * FAT16 has too many clusters by its row and FAT32 too few: smaller ones. Above 32 GB the table has
+ * exFAT with clusters of 128, 256 and 512 KiB; FAT32 stands in, with the table's boundary units and
+ * the largest clusters that it has at 512-byte sectors.
  */
 static const struct band sd_bands[] = {
-	{ 8 * MIB, 12, 8 * KIB, 8 * KIB },	{ 64 * MIB, 12, 16 * KIB, 16 * KIB },
-	{ 256 * MIB, 16, 16 * KIB, 32 * KIB },	{ 1 * GIB, 16, 16 * KIB, 64 * KIB },
-	{ 2 * GIB, 16, 32 * KIB, 64 * KIB },	{ 2 * GIB, 32, 16 * KIB, 4 * MIB },
-	{ 32 * GIB, 32, 32 * KIB, 4 * MIB },
-	{ 128 * GIB, 32, 64 * KIB, 16 * MIB },	{ 512 * GIB, 32, 64 * KIB, 32 * MIB },
-	{ 2048 * GIB, 32, 64 * KIB, 64 * MIB },
+	{ 8 * MIB, 12, 8 * KIB, 8 * KIB },	  { 64 * MIB, 12, 16 * KIB, 16 * KIB },
+	{ 256 * MIB, 16, 16 * KIB, 32 * KIB },	  { 1 * GIB, 16, 16 * KIB, 64 * KIB },
+	{ 2 * GIB, 16, 32 * KIB, 64 * KIB },	  { 2052 * MIB, 32, 16 * KIB, 4 * MIB },
+	{ 32 * GIB, 32, 32 * KIB, 4 * MIB },	  { 128 * GIB, 32, 64 * KIB, 16 * MIB },
+	{ 512 * GIB, 32, 64 * KIB, 32 * MIB },	  { 2048 * GIB, 32, 64 * KIB, 64 * MIB },
 };
 
-/* DCF cameras: the SD table, but never clusters above 32 KiB, which few of them read. */
+/*
+ * DCF 2.0 (JEITA CP-3461B, CIPA DC-009): FAT12, FAT16 or FAT32, and no FAT16 above 2 GB. So the SD
+ * table, but never clusters above the 32 KiB that [FATSPEC 3.1] allows.
+ */
 static const struct band camera_bands[] = {
-	{ 8 * MIB, 12, 8 * KIB, 8 * KIB },	{ 64 * MIB, 12, 16 * KIB, 16 * KIB },
-	{ 256 * MIB, 16, 16 * KIB, 32 * KIB },	{ 1 * GIB, 16, 16 * KIB, 64 * KIB },
-	{ 2 * GIB, 16, 32 * KIB, 64 * KIB },	{ 2 * GIB, 32, 16 * KIB, 4 * MIB },
+	{ 8 * MIB, 12, 8 * KIB, 8 * KIB },	  { 64 * MIB, 12, 16 * KIB, 16 * KIB },
+	{ 256 * MIB, 16, 16 * KIB, 32 * KIB },	  { 1 * GIB, 16, 16 * KIB, 64 * KIB },
+	{ 2 * GIB, 16, 32 * KIB, 64 * KIB },	  { 2052 * MIB, 32, 16 * KIB, 4 * MIB },
 	{ 2048 * GIB, 32, 32 * KIB, 4 * MIB },
 };
 
@@ -70,21 +80,74 @@ static const struct band dos_bands[] = {
 	{ 1 * GIB, 16, 16 * KIB, 0 },	      { ANY_SIZE, 16, 32 * KIB, 0 },
 };
 
-/* Microsoft's default cluster sizes, KB 140365. */
+/*
+ * Microsoft's default cluster sizes, KB 140365: FAT16 below 512 MiB and FAT32 from there on; the other
+ * table's rows are for -F.
+ */
 static const struct band windows_bands[] = {
 	{ 16 * MIB, 12, 0, 0 },	       { 32 * MIB, 16, 512, 0 },      { 64 * MIB, 16, 1 * KIB, 0 },
 	{ 128 * MIB, 16, 2 * KIB, 0 }, { 256 * MIB, 16, 4 * KIB, 0 }, { 512 * MIB - 1, 16, 8 * KIB, 0 },
+	{ 64 * MIB, 32, 512, 0 },      { 128 * MIB, 32, 1 * KIB, 0 }, { 256 * MIB, 32, 2 * KIB, 0 },
 	{ 8 * GIB, 32, 4 * KIB, 0 },   { 16 * GIB, 32, 8 * KIB, 0 },  { 32 * GIB, 32, 16 * KIB, 0 },
-	{ ANY_SIZE, 32, 32 * KIB, 0 },
+	{ ANY_SIZE, 32, 32 * KIB, 0 }, { 1 * GIB, 16, 16 * KIB, 0 },  { 2 * GIB, 16, 32 * KIB, 0 },
+	{ 4 * GIB, 16, 64 * KIB, 0 },
 };
 
+#define TYPE_12 1u
+#define TYPE_16 2u
+#define TYPE_32 4u
+#define ALL_TYPES (TYPE_12 | TYPE_16 | TYPE_32)
+
 static const struct mkfs_profile profiles[] = {
-	{ "esp", esp_bands, N_OF(esp_bands), 0, ANY_SIZE, 32 * KIB, 0, 0, true, true },
-	{ "rpi-boot", rpi_bands, N_OF(rpi_bands), 0, ANY_SIZE, 32 * KIB, 512, 0, true, true },
-	{ "sdcard", sd_bands, N_OF(sd_bands), MIB, 2048 * GIB, 64 * KIB, 512, 9, true, true },
-	{ "camera", camera_bands, N_OF(camera_bands), MIB, 2048 * GIB, 32 * KIB, 512, 9, true, true },
-	{ "dos", dos_bands, N_OF(dos_bands), 0, 2 * GIB, 32 * KIB, 512, 0, true, false },
-	{ "windows", windows_bands, N_OF(windows_bands), 0, ANY_SIZE, 64 * KIB, 0, 0, true, true },
+	{ .name = "esp",
+	  .bands = esp_bands,
+	  .n_bands = N_OF(esp_bands),
+	  .max_bytes = ANY_SIZE,
+	  .types = ALL_TYPES,
+	  .max_cluster_bytes = 32 * KIB,
+	  .is_fixed = true },
+	{ .name = "rpi-boot",
+	  .bands = rpi_bands,
+	  .n_bands = N_OF(rpi_bands),
+	  .max_bytes = ANY_SIZE,
+	  .types = TYPE_16 | TYPE_32,
+	  .max_cluster_bytes = 32 * KIB,
+	  .sector_bytes = 512,
+	  .is_fixed = true },
+	{ .name = "sdcard",
+	  .bands = sd_bands,
+	  .n_bands = N_OF(sd_bands),
+	  .min_bytes = MIB,
+	  .max_bytes = 2048 * GIB,
+	  .types = ALL_TYPES,
+	  .max_cluster_bytes = 64 * KIB,
+	  .sector_bytes = 512,
+	  .reserved_min_sec = 9,
+	  .is_fixed = true },
+	{ .name = "camera",
+	  .bands = camera_bands,
+	  .n_bands = N_OF(camera_bands),
+	  .min_bytes = MIB,
+	  .max_bytes = 2048 * GIB,
+	  .types = ALL_TYPES,
+	  .max_cluster_bytes = 32 * KIB,
+	  .sector_bytes = 512,
+	  .reserved_min_sec = 9,
+	  .is_fixed = true },
+	{ .name = "dos",
+	  .bands = dos_bands,
+	  .n_bands = N_OF(dos_bands),
+	  .max_bytes = 2 * GIB,
+	  .types = TYPE_12 | TYPE_16,
+	  .max_cluster_bytes = 32 * KIB,
+	  .sector_bytes = 512 },
+	{ .name = "windows",
+	  .bands = windows_bands,
+	  .n_bands = N_OF(windows_bands),
+	  .max_bytes = ANY_SIZE,
+	  .types = ALL_TYPES,
+	  .max_cluster_bytes = 64 * KIB,
+	  .is_fixed = true },
 };
 
 const struct mkfs_profile *mkfs_profile_find(const char *name)
@@ -100,17 +163,26 @@ const char *mkfs_profile_names(void)
 	return "esp, rpi-boot, sdcard, camera, dos or windows";
 }
 
-static bool refuse(const struct mkfs_profile *profile, const struct mkfs_options *options,
-		   const char *why, const char *advice)
+static bool refuse(struct mkfs_profile_refusal *refusal, const char *why, const char *advice)
 {
-	cli_error(&mkfs_program, "%s: profile %s: %s; %s", options->path, profile->name, why, advice);
+	snprintf(refusal->why, sizeof refusal->why, "%s", why);
+	refusal->advice = advice;
 	return false;
 }
 
-static void fill_in(const struct mkfs_profile *profile, const struct band *band,
-		    const struct mkfs_options *options, struct fat_layout_request *ask)
+void mkfs_profile_tell(const struct mkfs_options *options,
+		       const struct mkfs_profile_refusal *refusal)
 {
-	*ask = options->ask;
+	cli_error(&mkfs_program, "%s: profile %s: %s; %s",
+		  options->path ? options->path : options->tree_path, options->profile->name,
+		  refusal->why, refusal->advice);
+}
+
+static void fill_in(const struct mkfs_options *options, const struct band *band,
+		    struct fat_layout_request *ask)
+{
+	const struct mkfs_profile *profile = options->profile;
+
 	if (!ask->type)
 		ask->type = band->type;
 	if (!ask->cluster_sec && ask->type == band->type)
@@ -125,55 +197,82 @@ static void fill_in(const struct mkfs_profile *profile, const struct band *band,
 	ask->fixed_disk = ask->fixed_disk || profile->is_fixed;
 }
 
-static bool size_is_right(const struct mkfs_profile *profile, const struct mkfs_options *options)
+static bool may_be_planned(const struct mkfs_profile *profile, const struct fat_layout_request *ask,
+			   struct mkfs_profile_refusal *refusal)
 {
-	const struct fat_layout_request *ask = &options->ask;
-
 	if (ask->size_bytes < profile->min_bytes || ask->size_bytes > profile->max_bytes)
-		return refuse(profile, options, "the volume is too small or too large for it",
+		return refuse(refusal, "the volume is too small or too large for it",
 			      "change the size with BLOCKS, or leave out --profile");
 	if (profile->sector_bytes && ask->sector_bytes != profile->sector_bytes)
-		return refuse(profile, options, "its readers take sectors of 512 bytes only",
+		return refuse(refusal, "its readers take sectors of 512 bytes only",
 			      "leave out -S or --profile");
 	return true;
 }
 
-static bool accepts(const struct mkfs_profile *profile, const struct mkfs_options *options,
-			  const struct fat_layout *layout)
+static unsigned type_bit(enum fat_type type)
+{
+	return type == FAT_TYPE_12 ? TYPE_12 : type == FAT_TYPE_16 ? TYPE_16 : TYPE_32;
+}
+
+static bool accepts(const struct mkfs_profile *profile, const struct fat_layout *layout,
+		    struct mkfs_profile_refusal *refusal)
 {
 	char why[128];
 
+	if (!(profile->types & type_bit(layout->geometry.type))) {
+		snprintf(why, sizeof why, "its readers know no FAT%d", (int)layout->geometry.type);
+		return refuse(refusal, why, "leave out -F or --profile");
+	}
 	if (layout->geometry.cluster_bytes > profile->max_cluster_bytes) {
 		snprintf(why, sizeof why, "its readers take clusters of up to %" PRIu32 " KiB",
 			 profile->max_cluster_bytes / KIB);
-		return refuse(profile, options, why, "give a smaller -s, or leave out --profile");
+		return refuse(refusal, why, "give a smaller -s, or leave out --profile");
 	}
-	if (profile->needs_firmware_32 && layout->is_small_32) {
+	if (layout->is_small_32) {
 		snprintf(why, sizeof why,
 			 "its readers would take this FAT32 volume for FAT16; FAT32 needs %" PRIu64
 			 " KiB", (layout->firmware_bytes + 1023) / 1024);
-		return refuse(profile, options, why, "make it that large, or give -F 16");
+		return refuse(refusal, why, "make it that large, or give -F 16");
 	}
 	return true;
 }
 
-/* At the upper end of a band the clusters may be too many for its type: then the next band's turn. */
-bool mkfs_profile_plan(const struct mkfs_profile *profile, const struct mkfs_options *options,
-		       mkfs_planner plan, void *ctx, struct fat_layout *layout)
+/* A row is one for the size, and for the type that was asked for if the table has that at all. */
+static bool is_row_for(const struct mkfs_profile *profile, size_t row,
+		       const struct fat_layout_request *ask)
 {
-	struct fat_layout_request ask;
+	const struct band *band = &profile->bands[row];
+	bool has_type = false;
 
-	if (!size_is_right(profile, options))
+	if (ask->size_bytes > band->max_bytes)
 		return false;
+	for (size_t i = 0; i < profile->n_bands; i++)
+		has_type = has_type || (profile->bands[i].type == ask->type &&
+					ask->size_bytes <= profile->bands[i].max_bytes);
+	return !has_type || band->type == ask->type;
+}
+
+/* At the upper end of a band the clusters may be too many for its type: then the next band's turn. */
+enum fat_status mkfs_profile_plan(const struct mkfs_options *options,
+				  const struct fat_layout_request *ask, fat_planner planner, void *ctx,
+				  struct fat_layout *layout, struct mkfs_profile_refusal *refusal)
+{
+	const struct mkfs_profile *profile = options->profile;
+
+	if (!may_be_planned(profile, ask, refusal))
+		return FAT_ERR_ARGUMENT;
 	for (size_t i = 0; i < profile->n_bands; i++) {
-		if (options->ask.size_bytes > profile->bands[i].max_bytes)
+		struct fat_layout_request filled = *ask;
+
+		if (!is_row_for(profile, i, ask))
 			continue;
-		fill_in(profile, &profile->bands[i], options, &ask);
-		if (plan(ctx, &ask, layout) == FAT_OK)
-			return accepts(profile, options, layout);
+		fill_in(options, &profile->bands[i], &filled);
+		if (planner(ctx, &filled, layout) == FAT_OK)
+			return accepts(profile, layout, refusal) ? FAT_OK : FAT_ERR_ARGUMENT;
 		if (layout->problem != FAT_LAYOUT_NO_FIT_CLUSTER)
 			break;
 	}
-	return refuse(profile, options, fat_layout_problem_text(layout->problem),
-		      "change the size, or leave out --profile");
+	refuse(refusal, fat_layout_problem_text(layout->problem),
+	       "change the size, or leave out --profile");
+	return FAT_ERR_ARGUMENT;
 }

@@ -13,14 +13,21 @@ const struct mkfs_profile *mkfs_profile_find(const char *name);
 /* "esp, rpi-boot, ..." */
 const char *mkfs_profile_names(void);
 
-typedef enum fat_status (*mkfs_planner)(void *ctx, const struct fat_layout_request *ask,
-					struct fat_layout *layout);
+/* Why a profile takes no plan, and what to do. */
+struct mkfs_profile_refusal {
+	char why[128];
+	const char *advice;
+};
 
 /*
- * Plans a volume of options->ask.size_bytes by the profile's rules: fills in what the options leave
- * open, and checks the rest. false: told why.
+ * Plans by the options' profile: fills in what ask leaves open, asks the planner, and checks what
+ * comes of it. FAT_ERR_ARGUMENT and *refusal where it takes none. Says nothing.
  */
-bool mkfs_profile_plan(const struct mkfs_profile *profile, const struct mkfs_options *options,
-		       mkfs_planner plan, void *ctx, struct fat_layout *layout);
+enum fat_status mkfs_profile_plan(const struct mkfs_options *options,
+				  const struct fat_layout_request *ask, fat_planner planner, void *ctx,
+				  struct fat_layout *layout, struct mkfs_profile_refusal *refusal);
+/* Tells a refusal. */
+void mkfs_profile_tell(const struct mkfs_options *options,
+		       const struct mkfs_profile_refusal *refusal);
 
 #endif

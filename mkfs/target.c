@@ -77,6 +77,30 @@ static void learn_sector(struct mkfs_options *options, const struct mkfs_target 
 									 FAT_MIN_SECTOR_BYTES;
 }
 
+/* Alignment that was wanted counts from the start of the file; the usual one is dosfstools' own. */
+static void learn_start(const struct mkfs_options *options, uint64_t volume_off,
+			struct fat_layout_request *ask)
+{
+	if (options->align == MKFS_ALIGN_GIVEN || options->profile)
+		ask->start_off = volume_off;
+}
+
+void mkfs_target_imagine(const struct mkfs_options *options, uint64_t size_bytes,
+			 struct fat_layout_request *ask)
+{
+	uint64_t volume_off;
+
+	*ask = options->ask;
+	ask->is_sector_own = !ask->sector_bytes;
+	if (!ask->sector_bytes)
+		ask->sector_bytes = FAT_MIN_SECTOR_BYTES;
+	volume_off = options->offset_sec * ask->sector_bytes;
+	ask->size_bytes = size_bytes;
+	if (!add_u64(size_bytes, volume_off, &ask->target_bytes))
+		ask->target_bytes = UINT64_MAX;
+	learn_start(options, volume_off, ask);
+}
+
 static void learn_block_device(struct mkfs_options *options, const struct host_target *place,
 			       struct fat_dev *dev, struct mkfs_target *target)
 {
@@ -147,8 +171,7 @@ static bool look_at_existing(struct mkfs_options *options, struct mkfs_target *t
 	target->block_bytes = dev->block_bytes;
 	learn_sector(options, target);
 	is_right = learn_room(options, target);
-	if (options->align == MKFS_ALIGN_GIVEN)
-		options->ask.start_off = target->volume_off;
+	learn_start(options, target->volume_off, &options->ask);
 	if (is_right && place.kind == HOST_BLOCK)
 		learn_block_device(options, &place, dev, target);
 	if (is_right)
@@ -167,7 +190,10 @@ bool mkfs_target_look(struct mkfs_options *options, struct mkfs_target *target,
 	if (access(options->path, F_OK) == 0)
 		return refuse(options, "file already exists", "leave out -C to format it");
 	learn_sector(options, target);
-	return learn_room(options, target);
+	if (!learn_room(options, target))
+		return false;
+	learn_start(options, target->volume_off, &options->ask);
+	return true;
 }
 
 /* ---- for writing ---- */

@@ -140,13 +140,14 @@ void mkfs_tree_close(struct mkfs_tree *tree)
 /* ---- room ---- */
 
 bool mkfs_tree_fit(const struct mkfs_tree *tree, const struct fat_layout_request *ask,
-		   uint64_t *size_bytes)
+		   fat_planner planner, void *ctx, uint64_t *size_bytes)
 {
 	struct fat_layout layout;
 
-	if (fat_populate_fit(tree->populate, ask, &layout, size_bytes) == FAT_OK)
+	if (fat_populate_fit(tree->populate, ask, planner, ctx, &layout, size_bytes) == FAT_OK)
 		return true;
-	return failed(tree, "no volume with these options holds it; leave out -F or -s");
+	return failed(tree, "no volume with these options holds it; leave out those of -F, -s, -r, "
+			    "--align and --profile that are given");
 }
 
 void mkfs_tree_set_label(struct mkfs_tree *tree, const struct fat_format_options *format,

@@ -54,9 +54,9 @@ void mkfs_tree_close(struct mkfs_tree *tree); /* NULL is allowed */
 void mkfs_tree_set_label(struct mkfs_tree *tree, const struct fat_format_options *format,
 			 const struct mkfs_moment *moment);
 
-/* The smallest volume for it. false: told why there is none. */
+/* The smallest volume for it that the planner has. false: told why there is none. */
 bool mkfs_tree_fit(const struct mkfs_tree *tree, const struct fat_layout_request *ask,
-		   uint64_t *size_bytes);
+		   fat_planner planner, void *ctx, uint64_t *size_bytes);
 
 /* Finds a place for everything; format gets the runs. false: told what has none. */
 bool mkfs_tree_place(struct mkfs_tree *tree, const struct fat_geometry *geometry,

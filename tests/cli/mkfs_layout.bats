@@ -65,13 +65,16 @@ data() { plan "$1" first_byte_of_the_data_area "${@:2}"; }
 		[ $(($(plan "$size" sectors_per_cluster --profile sdcard) * 512)) -eq "$cluster" ]
 		[ $(($(data "$size" --profile sdcard) % boundary)) -eq 0 ]
 	done <<-END
+		4M 12 8192 8192
 		8M 12 8192 8192
+		9M 12 16384 16384
 		30M 12 16384 16384
 		120M 16 16384 32768
 		250M 16 16384 32768
 		480M 16 16384 65536
 		980M 16 16384 65536
 		1900M 16 32768 65536
+		2053M 32 32768 4194304
 		4G 32 32768 4194304
 		15G 32 32768 4194304
 		32G 32 32768 4194304
@@ -85,6 +88,7 @@ data() { plan "$1" first_byte_of_the_data_area "${@:2}"; }
 	# at a band's upper end the clusters are too many for its type
 	[ "$(plan 64M FAT_type --profile sdcard)" -eq 16 ]
 	[ "$(plan 2G FAT_type --profile sdcard)" -eq 32 ]
+	[ "$(plan 2050M FAT_type --profile sdcard)" -eq 32 ]
 	# FATs no longer than needed, at least 9 reserved sectors
 	[ "$(plan 16G sectors_per_FAT --profile sdcard)" -eq 4095 ]
 	[ "$(plan 16G reserved_sectors --profile sdcard)" -eq 8194 ]
@@ -115,6 +119,40 @@ data() { plan "$1" first_byte_of_the_data_area "${@:2}"; }
 	truncate -s 3G a
 	run mkfs.fat --profile dos a
 	[ "$status" -eq 1 ]
+	truncate -s 100M a
+	for options in "dos -F 32 -s 1" "rpi-boot -F 12 -s 128"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr mkfs.fat --profile $options a
+		[ "$status" -eq 1 ]
+		[[ $stderr == *"its readers know no FAT"*"; leave out -F or --profile" ]]
+	done
+}
+
+@test "--profile windows: KB 140365, and the other table's rows with -F" {
+	while read -r size options type cluster; do
+		# shellcheck disable=SC2086
+		[ "$(plan "$size" FAT_type --profile windows ${options/none/})" -eq "$type" ]
+		# shellcheck disable=SC2086
+		[ $(($(plan "$size" sectors_per_cluster --profile windows ${options/none/}) * 512)) -eq "$cluster" ]
+	done <<-END
+		20M none 16 512
+		50M none 16 1024
+		100M none 16 2048
+		200M none 16 4096
+		511M none 16 8192
+		512M none 32 4096
+		8G none 32 4096
+		16G none 32 8192
+		32G none 32 16384
+		64G none 32 32768
+		50M -F32 32 512
+		100M -F32 32 1024
+		200M -F32 32 2048
+		300M -F32 32 4096
+		1G -F16 16 16384
+		1900M -F16 16 32768
+		3G -F16 16 65536
+	END
 }
 
 @test "--advice: fatadvise's words are taken, later options win" {

@@ -209,10 +209,70 @@ is_copy_of() { # IMAGE FOLDER
 	[[ $(fsck.fat -n image) == *" 16/"* ]]
 }
 
-@test "a profile's rules hold for a filled volume; its size is to be given" {
+@test "the smallest holds with every option that shapes the layout" {
 	make_tree tree
-	run -1 mkfs.fat --profile esp -C -d tree image
-	[[ $output == *"give BLOCKS"* ]]
+	while read -r options; do
+		rm -f image
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr mkfs.fat $options --size-for tree
+		[ -z "$stderr" ]
+		size=$output
+		# shellcheck disable=SC2086
+		run -0 mkfs.fat $options -C -d tree image
+		offset=0
+		[[ $options != *--offset* ]] || offset=1048576
+		[ "$(stat -c %s image)" = $((size * 1024 + offset)) ]
+		dd if=image of=part bs=1M skip=$((offset >> 20)) status=none
+		is_copy_of part tree
+		# and the same for whoever gives the size himself
+		rm image
+		# shellcheck disable=SC2086
+		run -0 mkfs.fat $options -C -d tree image "$size"
+	done <<-END
+		--profile sdcard
+		--profile camera --offset 2048
+		--profile windows -F 32
+		--profile dos -s 16
+		--profile rpi-boot
+		--align 4M
+		--align 4M --offset 2048
+		--align 3M+512,fats -F 16
+		--align 1M,beside -s 8
+		--align no -f 1
+		-a -r 1000
+		-R 100 -b 12 -F 32 -s 1
+		-S 4096 -s 2
+		-M 0xF0 -g 2/18
+	END
+}
+
+@test "--offset: the defaults are those of the whole file; alignment counts from its start" {
+	mkdir tree
+	head -c 300000 /dev/urandom >tree/file
+	export SOURCE_DATE_EPOCH=1700000000
+	for offset in 3 2048 1048576; do
+		rm -f image other
+		run -0 mkfs.fat --offset $offset -C -d tree image
+		truncate -s "$(stat -c %s image)" other
+		run -0 mkfs.fat --offset $offset -d tree other
+		cmp image other
+	done
+	rm image
+	run -0 mkfs.fat --offset 3 --align 1M --json -q -C -d tree image
+	[[ $output =~ first_byte_of_the_data_area\":\ .\"value\":\ ([0-9]+) ]]
+	[ $(((BASH_REMATCH[1] + 3 * 512) % 1048576)) -eq 0 ]
+}
+
+@test "a profile's rules hold for a filled volume, and choose its size" {
+	make_tree tree
+	run -0 mkfs.fat --profile esp -C -d tree image
+	is_copy_of image tree
+	[[ $(fatlabel --json image) == *FAT32* ]]
+	[[ $(fsck.fat -n image) =~ /([0-9]+)\ clusters ]]
+	[ "${BASH_REMATCH[1]}" -ge 65525 ]
+	rm image
+	run -1 mkfs.fat --profile dos -F 32 -C -d tree image
+	[[ $output == *"no volume with these options holds it"* ]]
 	[ ! -e image ]
 	run -0 mkfs.fat --profile esp -C -d tree image 40000
 	is_copy_of image tree

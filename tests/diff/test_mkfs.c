@@ -27,7 +27,7 @@
 #define CHUNK_BYTES	(1u << 20)
 #define MAX_ARGS	32
 #define MAX_TEXT	256
-#define MAX_RULES	32
+#define MAX_RULES	64
 #define MAX_FAT_BYTES	(1ull << 20) /* the peer writes them sector by sector */
 #define MIB		(1ull << 20)
 

@@ -684,7 +684,8 @@ static void fit_is_tight(void **state)
 		uint64_t size_bytes;
 		struct fat_geometry less;
 
-		assert_int_equal(fat_populate_fit(populate, &ask, &layout, &size_bytes), FAT_OK);
+		assert_int_equal(fat_populate_fit(populate, &ask, NULL, NULL, &layout, &size_bytes),
+				 FAT_OK);
 		assert_int_equal(size_bytes % 1024, 0);
 		assert_true(fat_geometry_total_bytes(&layout.geometry) <= size_bytes);
 		assert_int_equal(fat_populate_place(populate, &layout.geometry, NULL, 0), FAT_OK);
@@ -712,7 +713,40 @@ static void nothing_fits(void **state)
 	(void)state;
 	add_file(populate, 0, "large", 3u << 20);
 	finish(populate);
-	assert_int_equal(fat_populate_fit(populate, &ask, &layout, &size_bytes), FAT_ERR_SIZE);
+	assert_int_equal(fat_populate_fit(populate, &ask, NULL, NULL, &layout, &size_bytes),
+			 FAT_ERR_SIZE);
+	fat_populate_close(populate);
+}
+
+/* Only multiples of 3 MiB, and 12 sectors reserved at least. */
+static enum fat_status plan_threes(void *ctx, const struct fat_layout_request *request,
+				   struct fat_layout *layout)
+{
+	struct fat_layout_request ask = *request;
+	unsigned *n_plans = ctx;
+
+	(*n_plans)++;
+	ask.reserved_sec = 12;
+	return request->size_bytes % (3u << 20) == 0 ? fat_layout_plan(&ask, layout) :
+						       FAT_ERR_ARGUMENT;
+}
+
+static void fit_asks_the_planner_it_is_given(void **state)
+{
+	struct fat_populate *populate = begin();
+	struct fat_layout_request ask = { .cluster_sec = 8 };
+	struct fat_layout layout;
+	uint64_t size_bytes;
+	unsigned n_plans = 0;
+
+	(void)state;
+	add_file(populate, 0, "large", 4u << 20);
+	finish(populate);
+	assert_int_equal(fat_populate_fit(populate, &ask, plan_threes, &n_plans, &layout, &size_bytes),
+			 FAT_OK);
+	assert_int_equal(size_bytes, 6u << 20);
+	assert_int_equal(layout.geometry.reserved_sec, 12);
+	assert_true(n_plans > 1);
 	fat_populate_close(populate);
 }
 
@@ -734,6 +768,7 @@ int main(void)
 		cmocka_unit_test(wrong_folders_are_refused),
 		cmocka_unit_test(fit_is_tight),
 		cmocka_unit_test(nothing_fits),
+		cmocka_unit_test(fit_asks_the_planner_it_is_given),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
