@@ -97,6 +97,9 @@ MAN_SRC := $(wildcard man/*.scd)
 MAN_PAGES := $(patsubst man/%.scd,man/built/%,$(MAN_SRC))
 .PHONY: man
 man: $(MAN_PAGES)
+man/fat-faults.7.scd: fsck/faults.def man/fat-faults.awk
+	$(call say,GEN,$@)
+	$(Q)awk -f man/fat-faults.awk $< > $@.tmp && mv $@.tmp $@
 man/built/%: man/%.scd man/tidy.awk man/build
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)

@@ -76,6 +76,8 @@ static enum fat_status follow(struct fsck *fsck, uint32_t start, uint32_t need, 
 			status = claim(fsck, start, purpose == CLAIM_FILE, walk);
 		if (walk->end != WALK_END && walk->end != WALK_BLIND)
 			break;
+		if (fsck->read_tested && cluster_is_sick(fsck, walk->stop) && walk->n_sick++ == 0)
+			walk->sick = walk->stop;
 		walk->last = walk->stop;
 		if (++walk->n == need)
 			walk->nth = walk->last;

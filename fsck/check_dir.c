@@ -139,10 +139,10 @@ static void check_dotdot(struct dir_check *check, const uint8_t *slot, uint64_t 
 		dir_fault(check, F_DOTDOT_START, off, dirent.start_clus, expected);
 }
 
-static void label_text(struct dir_check *check, const uint8_t *name, uint64_t off)
+static void label_text(struct dir_check *check, enum fault_id id, const uint8_t *name, uint64_t off)
 {
 	char text[64];
-	struct fault fault = { .id = F_LABEL_CHARS, .dir = check->dir, .entry_off = off };
+	struct fault fault = { .id = id, .dir = check->dir, .entry_off = off };
 
 	fat_short_to_utf8(name, 0, &check->fsck->options->page, text, sizeof text);
 	fault.text = strdup(text);
@@ -200,7 +200,9 @@ static enum fat_status check_label(struct dir_check *check, uint8_t *slot, uint6
 	if (dirent.start_clus || dirent.size_bytes || dirent.attr & FAT_ATTR_DIRECTORY)
 		dir_fault(check, F_LABEL_FIELDS, off, 0, 0);
 	if (!label_is_valid(dirent.name))
-		label_text(check, dirent.name, off);
+		label_text(check, F_LABEL_CHARS, dirent.name, off);
+	if (fsck->options->upper_label && label_has_lower(dirent.name))
+		label_text(check, F_LABEL_LOWER, dirent.name, off);
 	return FAT_OK;
 }
 

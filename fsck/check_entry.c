@@ -108,6 +108,15 @@ static void check_long(struct entry *entry)
 		entry_fault(entry, F_LONG_CHARS);
 }
 
+/* A blank with something behind it, in the name's or the extension's part. */
+static bool has_inner_blank(const uint8_t *name)
+{
+	for (size_t i = 0; i + 1 < FAT_SHORT_BYTES; i++)
+		if (name[i] == ' ' && name[i + 1] != ' ' && i != 7)
+			return true;
+	return false;
+}
+
 static void check_short(const struct entry *entry)
 {
 	unsigned flaws = fat_short_check(entry->dirent.name);
@@ -118,6 +127,8 @@ static void check_short(const struct entry *entry)
 		entry_fault(entry, F_NAME_RESERVED);
 	else if (flaws & FAT_SHORT_LOWER)
 		entry_fault(entry, F_NAME_LOWER);
+	if (entry->check->fsck->options->no_spaces && has_inner_blank(entry->dirent.name))
+		entry_fault(entry, F_NAME_BLANK);
 }
 
 /* The 11 bytes in ASCII capitals, as a hash: drivers compare short names so. */
@@ -227,6 +238,17 @@ static enum fault_id fault_of_end(enum walk_end end)
 	return F_CHAIN_LOOP;
 }
 
+static void sick_fault(const struct entry *entry, const struct walk *walk)
+{
+	struct fault *fault = entry_fault(entry, F_SICK_FILE);
+
+	if (!fault)
+		return;
+	fault->n = walk->n_sick;
+	fault->clus = walk->sick;
+	fault->b = entry->check->fsck->count.free;
+}
+
 static enum fat_status check_file_chain(const struct entry *entry)
 {
 	struct fsck *fsck = entry->check->fsck;
@@ -239,6 +261,8 @@ static enum fat_status check_file_chain(const struct entry *entry)
 	status = chain_claim(fsck, entry->dirent.start_clus, (uint32_t)need, &walk);
 	if (status != FAT_OK)
 		return status;
+	if (walk.n_sick > 0)
+		sick_fault(entry, &walk);
 	if (need == 0) {
 		fill_walk(entry_fault(entry, F_SIZE_ZERO), &walk, need);
 	} else if (walk.n == need && walk.end == WALK_BLIND) {
@@ -452,6 +476,21 @@ static enum fat_status note_links(struct entry *entry)
 	return links_entry(check->fsck, check->dir, entry->off, &entry->dirent, name);
 }
 
+static void list_entry(const struct entry *entry)
+{
+	struct dir_check *check = entry->check;
+	const struct fsck_lister *lister = check->fsck->lister;
+	char name[FAT_NAME_BYTES], alias[64];
+	char *path;
+
+	entry_name(entry, name, sizeof name);
+	fat_short_to_utf8(entry->dirent.name, 0, &check->fsck->options->page, alias, sizeof alias);
+	path = entry_path(check->fsck, check->dir, name);
+	if (path)
+		lister->entry(lister->context, path, entry->has_long ? alias : NULL);
+	free(path);
+}
+
 /* More than one thing is wrong with it: not an entry. */
 static bool is_garbage(const struct entry *entry)
 {
@@ -478,6 +517,8 @@ enum fat_status check_entry(struct dir_check *check, const uint8_t *slot, uint64
 	check_long(&entry);
 	if (check->fsck->sweep == SWEEP_LINKS)
 		return note_links(&entry);
+	if (check->fsck->sweep == SWEEP_LIST)
+		list_entry(&entry);
 	check_short(&entry);
 	check_fields(&entry);
 	status = check_unique(&entry, &twin);

@@ -10,15 +10,24 @@
 
 #include <string.h>
 
+#include "request.h"
+
 #define MAX_ROUNDS   40u
 #define MAX_SUSPECTS 500000u
 
 enum fat_status engine_init(struct engine *engine, const struct fsck_options *options,
 			    struct fat_dev *txn, const struct engine_user *user)
 {
+	enum fat_status status;
+
 	*engine = (struct engine){ .txn = txn, .options = options, .user = user };
 	fat_vec_init(&engine->suspects, sizeof(struct lost_chain), MAX_SUSPECTS);
-	return fsck_init(&engine->fsck, options, txn);
+	status = fsck_init(&engine->fsck, options, txn);
+	if (user->tick) {
+		engine->watch = (struct fsck_watch){ user->context, user->tick };
+		engine->fsck.watch = &engine->watch;
+	}
+	return status;
 }
 
 void engine_fini(struct engine *engine)
@@ -141,9 +150,6 @@ static enum fat_status look(struct engine *engine)
 		status = pass_lost(fsck);
 	if (status == FAT_OK)
 		status = pass_summary(fsck);
-	if (status == FAT_OK && engine->user->stopped &&
-	    engine->user->stopped(engine->user->context))
-		status = FAT_ERR_CANCELLED;
 	return status;
 }
 
@@ -445,6 +451,8 @@ static enum fat_status verify(struct engine *engine)
 	struct fsck fsck;
 	enum fat_status status = fsck_init(&fsck, engine->options, engine->txn);
 
+	fsck.watch = engine->fsck.watch;
+	fsck.verifying = true;
 	if (status == FAT_OK)
 		status = pass_boot(&fsck);
 	if (status == FAT_OK)
@@ -494,13 +502,122 @@ static enum fat_status leave_for_good(struct engine *engine)
 	return status;
 }
 
+/* ---- -d and -u ---- */
+
+static enum fat_status decide_request(struct engine *engine, const struct fault *fault, bool *fix)
+{
+	enum fat_status status;
+
+	*fix = false;
+	if (fault->id == F_REQUEST_REFUSED) {
+		tell_done(engine, fault, NULL);
+		return FAT_OK;
+	}
+	status = decide(engine, fault, fix);
+	if (status == FAT_OK && *fix)
+		tell_fixed(engine, fault);
+	return status;
+}
+
+/* The chain of an entry that was just deleted: lost, but nobody wants it back. */
+static enum fat_status free_dropped(struct engine *engine, struct repair *repair, uint32_t start)
+{
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < engine->fsck.faults.n && status == FAT_OK; i++) {
+		const struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
+
+		if (fault_kind(fault->id)->how == HOW_SAVE && fault->start == start && start)
+			status = repair_free(repair, fault);
+	}
+	return status;
+}
+
+static enum fat_status drop(struct engine *engine, const char *path)
+{
+	struct repair repair;
+	struct fault fault;
+	enum fat_status status = request_drop(&engine->fsck, path, &fault);
+	bool fix = false;
+
+	repair_init(&repair, &engine->fsck, engine->txn);
+	if (status == FAT_OK)
+		status = decide_request(engine, &fault, &fix);
+	if (status == FAT_OK && fix) {
+		status = repair_delete_entry(&repair, &fault);
+		if (status == FAT_OK)
+			status = look(engine);
+		if (status == FAT_OK)
+			status = free_dropped(engine, &repair, fault.start);
+		if (status == FAT_OK)
+			status = look(engine);
+	}
+	repair_fini(&repair);
+	request_free(&fault);
+	return status;
+}
+
+static enum fat_status undelete(struct engine *engine, const char *path)
+{
+	struct repair repair;
+	struct fault fault;
+	enum fat_status status = request_undelete(&engine->fsck, path, &fault);
+	bool fix = false;
+
+	repair_init(&repair, &engine->fsck, engine->txn);
+	if (status == FAT_OK)
+		status = decide_request(engine, &fault, &fix);
+	if (status == FAT_OK && fix) {
+		status = request_bring_back(&repair, path);
+		if (status == FAT_OK)
+			status = look(engine);
+	}
+	repair_fini(&repair);
+	request_free(&fault);
+	return status;
+}
+
+static enum fat_status grant_requests(struct engine *engine)
+{
+	const struct fsck_options *options = engine->options;
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < options->drop.n && status == FAT_OK; i++)
+		status = drop(engine, *(const char *const *)fat_vec_at(&options->drop, i));
+	for (size_t i = 0; i < options->undelete.n && status == FAT_OK; i++)
+		status = undelete(engine, *(const char *const *)fat_vec_at(&options->undelete, i));
+	return status;
+}
+
+static enum fat_status list_entries(struct engine *engine)
+{
+	const struct fsck_lister lister = { engine->user->context, engine->user->entry };
+	struct fsck_counts count = engine->fsck.count;
+	enum fat_status status;
+
+	if (!engine->options->list || !engine->user->entry)
+		return FAT_OK;
+	status = pass_list(&engine->fsck, &lister);
+	engine->fsck.count = count;
+	return status;
+}
+
+/* -V asks for a second look even where nothing was repaired. */
+static bool wants_verify(const struct engine *engine)
+{
+	return engine->n_fixed == 0 && engine->options->verify_again;
+}
+
 enum fat_status engine_run(struct engine *engine)
 {
 	enum fat_status status = start(engine);
 
 	if (status != FAT_OK || engine->options->boot_only || engine->lost_bearings)
 		return status;
-	status = look(engine);
+	if (engine->options->read_test)
+		status = pass_read(&engine->fsck);
+	if (status == FAT_OK)
+		status = look(engine);
 	if (status == FAT_OK) {
 		tell_found(engine);
 		status = decide_all(engine, LEVEL_SUMMARY);
@@ -509,10 +626,16 @@ enum fat_status engine_run(struct engine *engine)
 		status = suspect_lost(engine);
 	if (status == FAT_OK)
 		status = leave_for_good(engine);
+	if (status == FAT_OK && !engine->hands_off)
+		status = grant_requests(engine);
 	if (status == FAT_OK)
 		status = repair_rounds(engine);
 	if (status == FAT_OK && engine->n_fixed > 0)
 		status = finish(engine);
+	if (status == FAT_OK && wants_verify(engine))
+		status = verify(engine);
+	if (status == FAT_OK)
+		status = list_entries(engine);
 	return status;
 }
 

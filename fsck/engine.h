@@ -20,7 +20,10 @@ struct engine_user {
 	void (*done)(void *context, const struct fault *fault, const char *done);
 	/* May this be repaired? Only asked with MODE_ASK. */
 	bool (*ask)(void *context, const struct fault *fault);
-	bool (*stopped)(void *context); /* by a signal */
+	/* How far the work is; false: stop, by a signal. */
+	bool (*tick)(void *context, enum fsck_tick tick, uint64_t done, uint64_t max);
+	/* With -l: an entry of the volume as it will be. */
+	void (*entry)(void *context, const char *path, const char *alias);
 };
 
 struct engine {
@@ -28,6 +31,7 @@ struct engine {
 	struct fat_dev *txn;
 	const struct fsck_options *options;
 	const struct engine_user *user;
+	struct fsck_watch watch;
 	struct name_set left; /* faults that stay, by what they are */
 	uint64_t n_fixed, n_left;
 	bool hands_off;	      /* the volume must not be touched: every fault stays */

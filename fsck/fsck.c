@@ -75,6 +75,15 @@ void fsck_reset(struct fsck *fsck)
 		fat_table_forget(&fsck->table);
 }
 
+enum fat_status fsck_tick(struct fsck *fsck, enum fsck_tick tick, uint64_t done, uint64_t max)
+{
+	const struct fsck_watch *watch = fsck->watch;
+
+	if (watch && !watch->tick(watch->context, fsck->verifying ? TICK_VERIFY : tick, done, max))
+		return FAT_ERR_CANCELLED;
+	return FAT_OK;
+}
+
 enum fat_status fsck_error(struct fsck *fsck, enum fat_status status)
 {
 	if (fsck->status == FAT_OK)

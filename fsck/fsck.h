@@ -139,6 +139,7 @@ enum fsck_sweep {
 	SWEEP_CHECK,
 	SWEEP_DIRS,  /* which clusters belong to directories; no faults */
 	SWEEP_LINKS, /* who leads to the shared clusters; no faults */
+	SWEEP_LIST,  /* tells the path of each entry; no faults */
 };
 
 /* An entry that leads to a cluster which another one leads to as well. */
@@ -157,8 +158,27 @@ struct claimant {
 	char *path; /* owned */
 };
 
+/* Work in progress, of what kind. */
+enum fsck_tick { TICK_FAT, TICK_TREE, TICK_LOST, TICK_READ, TICK_VERIFY };
+
+struct fsck_watch {
+	void *context;
+	/* done of max are done; false: stop. Called often, a few thousand clusters apart. */
+	bool (*tick)(void *context, enum fsck_tick tick, uint64_t done, uint64_t max);
+};
+
+struct fsck_lister {
+	void *context;
+	/* alias: the short name, if path ends in a long one; else NULL */
+	void (*entry)(void *context, const char *path, const char *alias);
+};
+
 struct fsck {
 	const struct fsck_options *options;
+	const struct fsck_watch *watch; /* NULL: nobody watches */
+	const struct fsck_lister *lister; /* with SWEEP_LIST */
+	bool verifying;	  /* ticks are TICK_VERIFY's */
+	bool read_tested; /* -t: what the device says it cannot read is all there is */
 	enum fsck_sweep sweep;
 	struct fat_bitmap dir_clusters; /* with SWEEP_DIRS behind it: a file may not claim these */
 	bool has_dir_clusters;
@@ -206,6 +226,9 @@ struct fault *fsck_fault(struct fsck *fsck, const struct fault *fault);
 /* Forgets all but the first n_kept. */
 void fsck_drop_faults(struct fsck *fsck, size_t n_kept);
 
+/* Tells how far the work is. FAT_ERR_CANCELLED: it is to stop. */
+enum fat_status fsck_tick(struct fsck *fsck, enum fsck_tick tick, uint64_t done, uint64_t max);
+
 /* Notes an error once. Returns status. */
 enum fat_status fsck_error(struct fsck *fsck, enum fat_status status);
 
@@ -217,6 +240,19 @@ enum fat_status pass_tree(struct fsck *fsck);
 enum fat_status pass_links(struct fsck *fsck);
 enum fat_status pass_lost(struct fsck *fsck);
 enum fat_status pass_summary(struct fsck *fsck);
+enum fat_status pass_list(struct fsck *fsck, const struct fsck_lister *lister);
+/* The read test. What it finds is told by the passes that run after it. */
+enum fat_status pass_read(struct fsck *fsck);
+
+/* pass_read.c: clusters that the read test could not read. */
+bool cluster_is_sick(const struct fsck *fsck, uint32_t clus);
+enum fat_status sick_report(struct fsck *fsck);
+enum fat_status sick_free_clusters(struct fsck *fsck, void *context,
+				   enum fat_status (*each)(void *context, uint32_t clus));
+
+/* pass_summary.c: small letters of ASCII in a label. */
+bool label_has_lower(const uint8_t label[FAT_SHORT_BYTES]);
+void label_upcase(uint8_t label[FAT_SHORT_BYTES]);
 
 /* check_dir.c: one directory's slots. */
 enum fat_status check_dir(struct fsck *fsck, uint32_t dir);
@@ -237,6 +273,7 @@ struct walk {
 	uint32_t last; /* the last of them; 0: none */
 	uint32_t nth;  /* the one that the size ends in; 0: none or not reached */
 	uint32_t stop; /* where it does not go on */
+	uint32_t n_sick, sick; /* of its own that the read test could not read, and the first */
 	enum walk_end end;
 };
 

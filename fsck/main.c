@@ -11,8 +11,10 @@
 
 #include "engine.h"
 #include "host.h"
+#include "progress.h"
 #include "prompt.h"
 #include "report.h"
+#include "report_json.h"
 
 #define MAX_EDIT_BYTES (48u << 20)
 
@@ -81,33 +83,44 @@ struct user {
 	const struct fsck_options *options;
 	struct fat_dev *undo; /* NULL: none */
 	struct prompt prompt;
+	struct progress progress;
 };
 
 static void on_found(void *context, const struct fault *fault)
 {
-	const struct user *user = context;
+	struct user *user = context;
 
+	progress_hide(&user->progress);
 	if (user->options->mode == MODE_LOOK)
-		report_fault(user->options, fault, NULL);
+		report_fault(user->options, fault, REPORT_FOUND, NULL);
 }
 
 static void on_done(void *context, const struct fault *fault, const char *done)
 {
-	const struct user *user = context;
+	struct user *user = context;
 
+	progress_hide(&user->progress);
 	if (user->options->mode == MODE_AUTO)
-		report_fault(user->options, fault, done ? done : "left as it is");
+		report_fault(user->options, fault, done ? REPORT_REPAIRED : REPORT_LEFT, done);
 }
 
 static bool on_ask(void *context, const struct fault *fault)
 {
-	return prompt_ask(&((struct user *)context)->prompt, fault);
+	struct user *user = context;
+
+	progress_hide(&user->progress);
+	return prompt_ask(&user->prompt, fault);
 }
 
-static bool on_stop(void *context)
+static bool on_tick(void *context, enum fsck_tick tick, uint64_t done, uint64_t max)
 {
-	(void)context;
-	return cli_signal() != 0;
+	progress_tick(&((struct user *)context)->progress, tick, done, max);
+	return cli_signal() == 0;
+}
+
+static void on_entry(void *context, const char *path, const char *alias)
+{
+	report_entry(((struct user *)context)->options, path, alias);
 }
 
 /* ---- the check ---- */
@@ -141,7 +154,7 @@ static int commit(struct engine *engine, struct user *user)
 			  "%s: the repaired volume would not be clean; nothing was written",
 			  options->device);
 	if (engine->not_clean || (options->mode == MODE_ASK && !prompt_write(&user->prompt))) {
-		printf("\nLeaving filesystem unchanged.\n");
+		report_unchanged(options);
 		return EXIT_LEFT;
 	}
 	if (engine_commit(engine, user->undo) != FAT_OK ||
@@ -164,29 +177,34 @@ static int conclude(struct engine *engine, struct user *user)
 	if (engine->options->mode != MODE_LOOK && engine_has_work(engine))
 		exit_status = commit(engine, user);
 	else if (exit_status != EXIT_CLEAN)
-		printf("\nLeaving filesystem unchanged.\n");
+		report_unchanged(engine->options);
 	if (!engine->options->boot_only)
 		report_summary(&engine->fsck);
-	return exit_status;
+	return cli_signal() ? exit_status | EXIT_CANCELLED : exit_status;
 }
 
 static int check(const struct fsck_options *options, struct fat_dev *txn, struct fat_dev *undo)
 {
 	struct user user = { .options = options, .undo = undo, .prompt = { .options = options } };
-	const struct engine_user calls = { &user, on_found, on_done, on_ask, on_stop };
+	const struct engine_user calls = { &user, on_found, on_done, on_ask, on_tick, on_entry };
 	enum fat_status status;
 	struct engine engine;
 	int exit_status;
 
+	progress_init(&user.progress, options);
 	engine_init(&engine, options, txn, &calls);
 	status = engine_run(&engine);
+	progress_hide(&user.progress);
 	if (status != FAT_OK) {
 		exit_status = check_failed(&engine, status);
 	} else {
-		if (options->verbose)
-			report_geometry(&engine.fsck);
+		report_geometry(&engine.fsck);
 		exit_status = conclude(&engine, &user);
+		progress_end(&user.progress);
 	}
+	if (options->stats)
+		report_stats(options, txn);
+	report_end(options, &engine, exit_status);
 	engine_fini(&engine);
 	return exit_status;
 }
@@ -218,47 +236,35 @@ static bool may_have_written(int exit_status)
 	return exit_status & (EXIT_CORRECTED | EXIT_OPERATION);
 }
 
-/* Nothing is silently not done. */
-static int refuse_missing(const struct fsck_options *options)
+/* The layers between the check and the medium. Returns an exit status; 0: *txn is the top. */
+static int open_stack(const struct fsck_options *options, struct fat_dev **txn, struct fat_dev **undo)
 {
-	if (options->drop.n || options->undelete.n)
-		return refuse(options, "-d and -u do not work yet; nothing was done");
-	if (options->json)
-		return refuse(options, "--json does not work yet; nothing was done");
-	if (options->read_test)
-		cli_error(&fsck_program, "-t: the read test does not work yet, and is left out");
-	if (options->list)
-		cli_error(&fsck_program, "-l: listing does not work yet, and is left out");
-	return EXIT_CLEAN;
-}
+	struct fat_dev *dev;
+	int exit_status = open_device(options, &dev);
 
-static int run(const struct fsck_options *options)
-{
-	struct fat_dev *dev, *txn, *undo;
-	int exit_status = refuse_missing(options);
-
-	if (exit_status != EXIT_CLEAN)
-		return exit_status;
-
-	if (is_mounted(options))
-		return EXIT_OPERATION;
-	exit_status = open_device(options, &dev);
 	if (exit_status == EXIT_CLEAN)
 		exit_status = open_salvage(options, &dev);
 	if (exit_status != EXIT_CLEAN)
 		return exit_status;
-	exit_status = open_undo(options, &dev, &undo);
-	if (exit_status != EXIT_CLEAN) {
+	exit_status = open_undo(options, &dev, undo);
+	if (exit_status == EXIT_CLEAN &&
+	    fat_txn_open(dev, unit_bytes(dev), MAX_EDIT_BYTES, txn) != FAT_OK)
+		exit_status = refuse(options, "out of memory");
+	if (exit_status != EXIT_CLEAN)
 		fat_dev_close(dev);
+	return exit_status;
+}
+
+static int run(const struct fsck_options *options)
+{
+	struct fat_dev *txn, *undo;
+	int exit_status = is_mounted(options) ? EXIT_OPERATION : open_stack(options, &txn, &undo);
+
+	if (exit_status != EXIT_CLEAN) {
+		report_end(options, NULL, exit_status);
 		return exit_status;
 	}
-	if (fat_txn_open(dev, unit_bytes(dev), MAX_EDIT_BYTES, &txn) != FAT_OK) {
-		fat_dev_close(dev);
-		return refuse(options, "out of memory");
-	}
 	exit_status = check(options, txn, undo);
-	if (options->stats)
-		cli_print_stats(stdout, txn);
 	fat_dev_close(txn);
 	if (undo && !may_have_written(exit_status))
 		unlink(options->undo_path); /* there is nothing to undo */
@@ -271,7 +277,8 @@ int main(int argc, char **argv)
 	int exit_status = options_parse(&options, argc, argv);
 
 	if (exit_status < 0) {
-		cli_banner(&fsck_program, stdout);
+		if (!options.json)
+			cli_banner(&fsck_program, stdout);
 		cli_catch_signals();
 		exit_status = run(&options);
 	}

@@ -24,18 +24,18 @@ static const struct cli_option option_list[] = {
 	{ 'A', 'A', NULL, NULL, "the Atari variant of FAT: refused" },
 	{ 'b', 'b', NULL, NULL, "look at the boot sector only" },
 	{ 'c', 'c', "codepage", "N", "code page of short names (default 850)" },
-	{ 'C', 'C', NULL, "FD", "accepted; progress is not written yet" },
-	{ 'd', 'd', NULL, "PATH", "delete a file: not yet, refused" },
+	{ 'C', 'C', NULL, "FD", "write progress to descriptor FD; 0: a bar" },
+	{ 'd', 'd', NULL, "PATH", "delete this file (may be repeated)" },
 	{ 'f', 'f', NULL, NULL, "save lost chains as files (always done unless --free-lost)" },
 	{ 'F', 'F', NULL, "N", "believe FAT N" },
-	{ 'l', 'l', NULL, NULL, "list all files: not yet, left out" },
+	{ 'l', 'l', NULL, NULL, "list the paths of all files" },
 	{ 'n', 'n', NULL, NULL, "look only, change nothing" },
 	{ 'p', 'p', NULL, NULL, "same as -a" },
 	{ 'r', 'r', NULL, NULL, "ask before each repair (default)" },
-	{ 'S', 'S', NULL, NULL, "accepted; blanks in short names are not looked at yet" },
-	{ 't', 't', NULL, NULL, "read every cluster: not yet, left out" },
-	{ 'u', 'u', NULL, "PATH", "undelete a file: not yet, refused" },
-	{ 'U', 'U', NULL, NULL, "accepted; small letters in the label are not looked at yet" },
+	{ 'S', 'S', NULL, NULL, "no blanks within short names" },
+	{ 't', 't', NULL, NULL, "read every cluster, and mark as bad what cannot be read" },
+	{ 'u', 'u', NULL, "PATH", "bring this deleted file back (may be repeated)" },
+	{ 'U', 'U', NULL, NULL, "no small letters in the label" },
 	{ 'v', 'v', NULL, NULL, "say more" },
 	{ 'V', 'V', NULL, NULL, "check once more at the end (always done after repairs)" },
 	{ 'w', 'w', NULL, NULL, "accepted; changes are written in a safe order in any case" },
@@ -43,7 +43,7 @@ static const struct cli_option option_list[] = {
 	{ OPT_FREE_LOST, 0, "free-lost", NULL, "free lost chains instead of saving them" },
 	{ OPT_OFFSET, 0, "offset", "SECTOR", "the volume starts at this 512-byte sector" },
 	{ OPT_UNDO, 0, "undo", "FILE", "save what is overwritten, for fatundo" },
-	{ OPT_JSON, 0, "json", NULL, "report as JSON: not yet, refused" },
+	{ OPT_JSON, 0, "json", NULL, "report as JSON, an object a line" },
 	{ OPT_STATS, 0, "stats", NULL, "print what was read and written" },
 	{ OPT_VARIANT, 0, "variant", "TYPE", "dos, or atari: refused" },
 	{ OPT_VERSION, 0, "version", NULL, "print the version" },
@@ -79,12 +79,24 @@ static bool number(struct parse *parse, const char *value, uint64_t max, const c
 	return false;
 }
 
+static bool has_control(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20)
+			return true;
+	return false;
+}
+
 static void take_path(struct parse *parse, struct fat_vec *list, const char *path)
 {
 	const char **place;
 
 	if (path[0] != '/') {
 		usage_error(parse, "a path inside the volume begins with /", path);
+		return;
+	}
+	if (path[strcspn(path, "*?<>|\":")] || has_control(path)) {
+		usage_error(parse, "Invalid character in name. Use \\ooo for special characters", path);
 		return;
 	}
 	place = fat_vec_push(list);
@@ -156,7 +168,10 @@ static void take_flag(struct parse *parse, int code)
 	case 'w':
 		options->write_now = true;
 		break;
-	default: /* -f, -V: done in any case */
+	case 'V':
+		options->verify_again = true;
+		break;
+	default: /* -f: done in any case */
 		break;
 	}
 }
@@ -234,6 +249,8 @@ static void combine(struct parse *parse)
 	options->mode = parse->modes[MODE_LOOK] || options->boot_only ? MODE_LOOK :
 			parse->modes[MODE_AUTO]			      ? MODE_AUTO :
 									MODE_ASK;
+	if (options->json && options->mode == MODE_ASK)
+		usage_error(parse, "--json asks no questions: it goes with -a or -n", NULL);
 	if (!parse->modes[MODE_LOOK])
 		return;
 	if (options->read_test || options->write_now)

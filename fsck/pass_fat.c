@@ -24,7 +24,7 @@ static enum fat_status count_entries(void *context, uint32_t first, uint32_t n,
 
 	if (!values) {
 		count->free += n - skip;
-		return FAT_OK;
+		return fsck_tick(counter->fsck, TICK_FAT, (uint64_t)first + n, counter->last_clus + 1);
 	}
 	for (uint32_t i = skip; i < n; i++) {
 		uint32_t value = values[i];
@@ -39,7 +39,7 @@ static enum fat_status count_entries(void *context, uint32_t first, uint32_t n,
 	count->bad += n_bad;
 	count->invalid += n_invalid;
 	count->used += n - skip - n_free - n_bad;
-	return FAT_OK;
+	return fsck_tick(counter->fsck, TICK_FAT, (uint64_t)first + n, counter->last_clus + 1);
 }
 
 /* Keeps the runs; what does not fit any more only grows the last one. */
@@ -169,5 +169,7 @@ enum fat_status pass_fat(struct fsck *fsck)
 		status = check_reserved(fsck);
 	report_copies(fsck);
 	unreadable_report(fsck);
+	if (status == FAT_OK && fsck->read_tested)
+		status = sick_report(fsck);
 	return status;
 }

@@ -67,7 +67,8 @@ static enum fat_status follow_heads(void *context, uint32_t first, uint32_t n,
 				    const uint32_t *values)
 {
 	struct search *search = context;
-	enum fat_status status = FAT_OK;
+	enum fat_status status = fsck_tick(search->fsck, TICK_LOST, (uint64_t)first + n,
+					   fat_geometry_last_clus(&search->fsck->geometry) + 1);
 
 	for (uint32_t i = 0; values && i < n && status == FAT_OK; i++)
 		if (is_lost(search, first + i, values[i]) &&

@@ -43,15 +43,41 @@ static enum fat_status check_fsinfo(struct fsck *fsck)
 	return FAT_OK;
 }
 
+bool label_has_lower(const uint8_t label[FAT_SHORT_BYTES])
+{
+	for (size_t i = 0; i < FAT_SHORT_BYTES; i++)
+		if (label[i] >= 'a' && label[i] <= 'z')
+			return true;
+	return false;
+}
+
+void label_upcase(uint8_t label[FAT_SHORT_BYTES])
+{
+	for (size_t i = 0; i < FAT_SHORT_BYTES; i++)
+		if (label[i] >= 'a' && label[i] <= 'z')
+			label[i] = (uint8_t)(label[i] - 'a' + 'A');
+}
+
+static void label_fault(struct fsck *fsck, enum fault_id id)
+{
+	struct fault fault = { .id = id, .dir = NO_DIR };
+	char text[64];
+
+	fat_short_to_utf8(fsck->boot.label, 0, &fsck->options->page, text, sizeof text);
+	fault.text = strdup(text);
+	fsck_fault(fsck, &fault);
+}
+
 /* A label in one place only is no fault: Windows writes the root's, others the boot sector's. */
 static void check_labels(struct fsck *fsck)
 {
 	static const uint8_t none[FAT_SHORT_BYTES] = "NO NAME    ", blank[] = "           ";
 	uint8_t root[FAT_SHORT_BYTES];
-	struct fault fault = { .id = F_LABEL_DIFFERS, .dir = NO_DIR };
-	char text[64];
 
 	fsck->label_differs = false;
+	if (fsck->options->upper_label && fsck->boot.ext_sig == 0x29 &&
+	    label_has_lower(fsck->boot.label))
+		label_fault(fsck, F_BOOT_LABEL_LOWER);
 	memcpy(root, fsck->label.name, sizeof root);
 	if (root[0] == 0x05)
 		root[0] = FAT_SLOT_DELETED_MARK;
@@ -61,9 +87,7 @@ static void check_labels(struct fsck *fsck)
 	    memcmp(fsck->boot.label, root, sizeof root) == 0)
 		return;
 	fsck->label_differs = true;
-	fat_short_to_utf8(fsck->boot.label, 0, &fsck->options->page, text, sizeof text);
-	fault.text = strdup(text);
-	fsck_fault(fsck, &fault);
+	label_fault(fsck, F_LABEL_DIFFERS);
 }
 
 enum fat_status pass_summary(struct fsck *fsck)

@@ -132,6 +132,8 @@ static enum fat_status walk_tree(struct fsck *fsck)
 				announce(fsck, i, end);
 			if (i > 0 || node->n_clus > 0 || fsck->geometry.type != FAT_TYPE_32)
 				status = check_dir(fsck, (uint32_t)i);
+			if (status == FAT_OK)
+				status = fsck_tick(fsck, TICK_TREE, i + 1, fsck->dirs.n);
 		}
 		level = end;
 	}
@@ -179,7 +181,7 @@ enum fat_status pass_tree(struct fsck *fsck)
 	size_t n_faults_before = fsck->faults.n;
 	enum fat_status status = walk_tree(fsck);
 
-	if (status == FAT_OK && something_is_shared(fsck))
+	if (status == FAT_OK && fsck->sweep == SWEEP_CHECK && something_is_shared(fsck))
 		status = walk_dirs_first(fsck, n_faults_before);
 	fsck->count.n_dirs = fsck->dirs.n;
 	return status;

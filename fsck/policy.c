@@ -9,5 +9,7 @@
 bool policy_fixes(const struct fsck_options *options, const struct fault *fault)
 {
 	(void)options;
+	if (fault->id == F_SICK_FILE && fault->n > fault->b)
+		return false; /* no room for what can be read of it */
 	return fault_kind(fault->id)->automatic == AUTO_FIX;
 }

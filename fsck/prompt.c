@@ -33,7 +33,7 @@ bool prompt_ask(struct prompt *prompt, const struct fault *fault)
 
 	if (prompt->over)
 		return false;
-	report_fault(prompt->options, fault, NULL);
+	report_fault(prompt->options, fault, REPORT_FOUND, NULL);
 	fault_text(fault_kind(fault->id)->fix, fault, text, sizeof text);
 	for (;;) {
 		int answer;

@@ -82,6 +82,10 @@ void repair_free_links(struct fat_vec *links);
 /* Gives each but one of those who share a cluster its own copy; *n: how many. repair_clone.c */
 enum fat_status repair_clone(struct repair *repair, size_t *n);
 
+/* repair_sick.c: clusters that the read test could not read, free ones and a file's. */
+enum fat_status repair_sick_free(struct repair *repair);
+enum fat_status repair_sick_file(struct repair *repair, const struct fault *fault);
+
 /* Frees all lost chains. */
 enum fat_status repair_free(struct repair *repair, const struct fault *fault);
 

@@ -90,7 +90,9 @@ static enum fat_status end_at_bad(struct repair *repair, const struct fault *fau
 		return end_here(repair, fault);
 	content = malloc(geometry->cluster_bytes);
 	good = content && fat_dev_read(repair->txn, fat_geometry_cluster_off(geometry, fault->clus),
-				       content, geometry->cluster_bytes) == FAT_OK;
+				       content, geometry->cluster_bytes) == FAT_OK &&
+	       !fat_dev_unreadable(repair->txn, fat_geometry_cluster_off(geometry, fault->clus),
+				   geometry->cluster_bytes);
 	free(content);
 	return good ? repair_set_end(repair, FAT_STAGE_DETACH, fault->clus) : end_here(repair, fault);
 }
@@ -110,6 +112,8 @@ enum fat_status repair_chain(struct repair *repair, struct fault *fault)
 		return repair_delete_entry(repair, fault);
 	case F_CHAIN_FREE:
 		return end_at_free(repair, fault);
+	case F_SICK_FILE:
+		return repair_sick_file(repair, fault);
 	case F_CHAIN_BAD:
 		return end_at_bad(repair, fault);
 	default: /* CHAIN_SHORT, _BAD, _RANGE, _LOOP, _SHARED */

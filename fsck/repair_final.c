@@ -106,6 +106,8 @@ static enum fat_status write_if_different(struct repair *repair, enum fat_stage 
 /* The root's label is what drivers show; a boot sector without one stays so. */
 static void copy_label(struct fsck *fsck)
 {
+	if (fsck->options->upper_label && fsck->boot.ext_sig == 0x29)
+		label_upcase(fsck->boot.label);
 	if (!fsck->label_differs)
 		return;
 	memcpy(fsck->boot.label, fsck->label.name, sizeof fsck->boot.label);

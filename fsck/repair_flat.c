@@ -86,6 +86,9 @@ static enum fat_status change(struct repair *repair, const struct fault *fault, 
 		else
 			replace_label_chars(d);
 		break;
+	case F_LABEL_LOWER:
+		label_upcase(d->name);
+		break;
 	case F_LABEL_IS_FILE:
 		d->attr = (uint8_t)fault->a;
 		break;
@@ -129,6 +132,8 @@ enum fat_status repair_flat(struct repair *repair, struct fault *fault)
 	case F_LABEL_STRAY:
 	case F_LABEL_SECOND:
 		return repair_delete_slot(repair, FAT_STAGE_DETACH, fault->entry_off);
+	case F_SICK_FREE:
+		return repair_sick_free(repair);
 	case F_LONG_ORPHAN:
 		return repair_delete_slot(repair, FAT_STAGE_RELEASE, fault->entry_off);
 	default:

@@ -197,6 +197,14 @@ static void make_valid(uint8_t *name)
 	}
 }
 
+/* Blanks with something behind them, in the name's and in the extension's part. */
+static void fill_blanks(uint8_t *name)
+{
+	for (size_t i = FAT_SHORT_BYTES - 1; i-- > 0;)
+		if (name[i] == ' ' && name[i + 1] != ' ' && i != 7)
+			name[i] = '_';
+}
+
 /* A long name makes a better alias than a damaged short one. */
 static void remake(struct name_edit *edit)
 {
@@ -226,6 +234,8 @@ static enum fat_status rename_short(struct name_edit *edit)
 		remake(edit);
 	else
 		make_valid(edit->dirent.name);
+	if (edit->fault->id == F_NAME_BLANK)
+		fill_blanks(edit->dirent.name);
 	status = repair_unique_name(edit->repair, edit->dir_start, edit->fault->entry_off,
 				    edit->dirent.name);
 	if (status != FAT_OK)
@@ -340,6 +350,7 @@ enum fat_status repair_name(struct repair *repair, struct fault *fault)
 	case F_NAME_RESERVED:
 	case F_NAME_LOWER:
 	case F_NAME_TWICE:
+	case F_NAME_BLANK:
 		return rename_short(&edit);
 	case F_LONG_TWICE:
 		return vary_long(&edit);

@@ -9,10 +9,21 @@
 
 #include <inttypes.h>
 
-void report_fault(const struct fsck_options *options, const struct fault *fault, const char *done)
+#include "report_json.h"
+
+void report_fault(const struct fsck_options *options, const struct fault *fault,
+		  enum report_action action, const char *done)
 {
+	static const char *const actions[] = { "found", "repaired", "left" };
 	const struct fault_kind *kind = fault_kind(fault->id);
 	char text[2048];
+
+	if (options->json) {
+		report_json_fault(fault, actions[action], done);
+		return;
+	}
+	if (action == REPORT_LEFT)
+		done = "left as it is";
 
 	fault_text(kind->message, fault, text, sizeof text);
 	if (options->verbose)
@@ -27,8 +38,46 @@ void report_fault(const struct fsck_options *options, const struct fault *fault,
 	printf("\n");
 }
 
+void report_entry(const struct fsck_options *options, const char *path, const char *alias)
+{
+	if (options->json) {
+		report_json_entry(path, alias);
+		return;
+	}
+	printf("Checking file ");
+	cli_put_text(stdout, path);
+	if (alias) {
+		printf(" (");
+		cli_put_text(stdout, alias);
+		printf(")");
+	}
+	printf("\n");
+}
+
+void report_unchanged(const struct fsck_options *options)
+{
+	if (!options->json)
+		printf("\nLeaving filesystem unchanged.\n");
+}
+
+void report_stats(const struct fsck_options *options, struct fat_dev *dev)
+{
+	if (options->json)
+		report_json_stats(dev);
+	else
+		cli_print_stats(stdout, dev);
+}
+
+void report_end(const struct fsck_options *options, const struct engine *engine, int exit_status)
+{
+	if (options->json)
+		report_json_summary(options, engine, exit_status);
+}
+
 void report_summary(const struct fsck *fsck)
 {
+	if (fsck->options->json)
+		return;
 	printf("%s: %" PRIu64 " files, %" PRIu32 "/%" PRIu32 " clusters\n", fsck->options->device,
 	       fsck->count.files, fsck->geometry.n_clus - fsck->count.free, fsck->geometry.n_clus);
 }
@@ -59,6 +108,10 @@ void report_geometry(const struct fsck *fsck)
 {
 	const struct fat_geometry *geometry = &fsck->geometry;
 
+	if (fsck->options->json)
+		report_json_volume(fsck);
+	if (fsck->options->json || !fsck->options->verbose)
+		return;
 	printf("Boot sector contents:\nSystem ID \"");
 	for (size_t i = 0; i < sizeof fsck->boot.oem && fsck->boot.oem[i]; i++) {
 		char c[2] = { (char)fsck->boot.oem[i], '\0' };

@@ -22,6 +22,8 @@ void cli_catch_signals(void)
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		sigaction(numbers[i], &action, NULL);
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
 }
 
 int cli_signal(void)

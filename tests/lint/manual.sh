@@ -66,6 +66,9 @@ else
 	skip "mandoc finds nothing" "no mandoc here"
 fi
 
+awk -f man/fat-faults.awk fsck/faults.def | diff man/fat-faults.7.scd - |
+	check "man/fat-faults.7.scd is made from fsck/faults.def"
+
 # What is committed is what a machine without scdoc installs.
 if git rev-parse --git-dir >/dev/null 2>&1; then
 	for page in $(git ls-files 'man/*.scd'); do

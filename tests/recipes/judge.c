@@ -226,7 +226,7 @@ static bool is_described(const struct judge *judge, const struct found *found)
 {
 	const struct node *node = image_find(judge->image, found->path);
 
-	return node && !node->deleted;
+	return node && (!node->deleted || node->owed == OWED_DATA);
 }
 
 static void count_new(struct judge *judge)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * request: -d and -u, as faults that were asked for: F_DROP, F_UNDELETE, or F_REQUEST_REFUSED with
+ * the reason in its text. request_free() in any case.
+ */
+#ifndef FATWISE_FSCK_REQUEST_H
+#define FATWISE_FSCK_REQUEST_H
+
+#include "repair.h"
+
+enum fat_status request_drop(struct fsck *fsck, const char *path, struct fault *fault);
+enum fat_status request_undelete(struct fsck *fsck, const char *path, struct fault *fault);
+
+/* Makes the chain and the entry of a F_UNDELETE anew. */
+enum fat_status request_bring_back(struct repair *repair, const char *path);
+
+void request_free(struct fault *fault);
+
+#endif

@@ -1,0 +1,271 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# fsck.fat on single files and names: -d, -u, -l, -c, -S, -U, and --json, --stats, -C.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	fsck="$FATWISE_BIN/fsck.fat"
+	cd "$BATS_TEST_TMPDIR"
+	export MTOOLS_SKIP_CHECK=1
+}
+
+# A volume of each width with two folders and files that have their content from their name.
+make_volume() { # make_volume WIDTH
+	local size=4M options=()
+	[ "$1" != 16 ] || size=20M
+	[ "$1" != 32 ] || { size=40M options=(-s 1); }
+	rm -f image
+	truncate -s $size image
+	"$FATWISE_BIN/mkfs.fat" -F "$1" "${options[@]}" image >/dev/null 2>&1
+	seq 1 2000 >a.bin
+	seq 5000 9000 >b.bin
+	mmd -i image ::/D1
+	mcopy -i image a.bin ::/A.BIN
+	mcopy -i image b.bin ::/B.BIN
+	mcopy -i image b.bin "::/D1/Long file name.txt"
+	mcopy -i image a.bin ::/D1/C.BIN
+}
+
+has() { # has PATH FILE
+	mcopy -n -i image "::$1" got && cmp got "$2" && rm got
+}
+
+
+@test "-d deletes files, by long and short names in any case, several, and frees their clusters" {
+	for width in 12 16 32; do
+		make_volume $width
+		before=$(used)
+		run -1 "$fsck" -a -d /a.bin -d "/d1/LONG file NAME.txt" image
+		[[ $output == *"/a.bin: to be deleted"* ]]
+		run -0 "$fsck" -nl image
+		[[ $output != *A.BIN* && $output != *Long* && $output != *REC* ]]
+		has /B.BIN b.bin
+		has /D1/C.BIN a.bin
+		[ "$(used)" -lt "$before" ]
+		run -1 "$fsck" -a -d /D1/C.BIN -d /D1 image
+		run -0 "$fsck" -nl image
+		[[ $output != *D1* ]]
+	done
+}
+
+used() {
+	"$fsck" -n image | sed -n 's|.* \([0-9]*\)/[0-9]* clusters$|\1|p'
+}
+
+@test "-d: what is not there, or a folder that is not empty, is left, told, and 4; nothing is written" {
+	make_volume 12
+	cp image before
+	run -4 "$fsck" -a -d /NO.BIN -d /D1 -d /A.BIN/X -d /D1/NO.TXT image
+	[ "$(grep -c "not deleted" <<<"$output")" -eq 4 ]
+	cmp image before
+}
+
+@test "-d deletes the file and repairs what else is wrong, in one run" {
+	make_volume 32
+	run -1 "$fsck" -a -d /A.BIN image
+	# the FSInfo count follows
+	run -0 "$fsck" -n image
+}
+
+@test "-u brings a deleted file back with its long name" {
+	for width in 12 16 32; do
+		make_volume $width
+		mdel -i image ::/B.BIN "::/D1/Long file name.txt"
+		run -1 "$fsck" -a -u /B.BIN -u "/D1/long file name.TXT" image
+		[ "$(grep -c "brought back" <<<"$output")" -ge 2 ]
+		run -0 "$fsck" -nl image
+		[[ $output == *"/D1/Long file name.txt (LONGFI~1.TXT)"* ]]
+		has /B.BIN b.bin
+		has "/D1/Long file name.txt" b.bin
+	done
+}
+
+@test "-u by the short name of a file with a long one" {
+	make_volume 16
+	mdel -i image "::/D1/Long file name.txt"
+	run -1 "$fsck" -a -u "/D1/LONGFI~1.TXT" image
+	has "/D1/LONGFI~1.TXT" b.bin
+	run -0 "$fsck" -n image
+}
+
+@test "-u refuses clusters in use, a name that is taken, and what is not there: 4, and says why" {
+	make_volume 12
+	mdel -i image ::/A.BIN
+	mcopy -i image b.bin ::/NEW.BIN
+	cp image before
+	run -4 "$fsck" -a -u /A.BIN image
+	[[ $output == *"/A.BIN: not brought back: "*"in use"* || $output == *"no deleted file"* ]]
+	run -4 "$fsck" -a -u /B.BIN -u /NEVER.BIN image
+	[[ $output == *"/B.BIN: not brought back: there is a file of that name"* ]]
+	[[ $output == *"/NEVER.BIN: not brought back: no deleted file of that name"* ]]
+	cmp image before
+}
+
+@test "paths with bytes of the code page, as UTF-8 and in octal" {
+	make_volume 12
+	for path in /ÄB.BIN '/\216B.BIN'; do
+		mcopy -o -i image a.bin ::/XB.BIN
+		at=$(grep -obUa 'XB      BIN' image | head -1 | cut -d: -f1)
+		printf '\216' | dd of=image bs=1 seek="$at" conv=notrunc status=none
+		run -0 "$fsck" -nl image
+		[[ $output == *"/ÄB.BIN"* ]]
+		run -0 "$fsck" -nl -c 437 image
+		run -1 "$fsck" -a -c 850 -d "$path" image
+		run -0 "$fsck" -nl image
+		[[ $output != *"ÄB"* ]]
+	done
+}
+
+@test "-r asks for -d too" {
+	make_volume 12
+	cp image before
+	run -4 "$fsck" -d /A.BIN image <<<2
+	cmp image before
+	run -1 "$fsck" -d /A.BIN image <<<$'1\n1'
+	run -0 "$fsck" -nl image
+	[[ $output != *A.BIN* ]]
+}
+
+@test "-l lists as 4.2 does" {
+	make_volume 12
+	[ -x /usr/sbin/fsck.fat ] || skip "no dosfstools here"
+	LC_ALL=C.UTF-8 /usr/sbin/fsck.fat -nl image | grep ^Checking | sort >theirs
+	"$fsck" -nl image | grep ^Checking | sort >ours
+	[ -s ours ]
+	diff theirs ours
+	# of the volume as it is afterwards
+	run -1 "$fsck" -a -l -d /A.BIN image
+	[[ $output != *"Checking file /A.BIN"* && $output == *"Checking file /B.BIN"* ]]
+}
+
+@test "-t -l together: reads every cluster, and lists" {
+	make_volume 16
+	run -0 "$fsck" -a -t -l --stats image
+	[[ $output == *"Checking file /A.BIN"* ]]
+	bytes=$(sed -n 's/^reads: .* requests, \([0-9]*\) bytes/\1/p' <<<"$output")
+	requests=$(sed -n 's/^reads: \([0-9]*\) requests.*/\1/p' <<<"$output")
+	[ "$bytes" -gt 19000000 ]
+	[ "$requests" -lt 300 ]
+}
+
+@test "-S: a blank within a short name; without it that is none" {
+	make_volume 12
+	mcopy -i image a.bin ::/XYZ.BIN
+	at=$(grep -obUa 'XYZ     BIN' image | head -1 | cut -d: -f1)
+	printf ' ' | dd of=image bs=1 seek=$((at + 1)) conv=notrunc status=none
+	run -0 "$fsck" -n image
+	run -1 "$fsck" -n -S image
+	run -1 "$fsck" -a -S image
+	[[ $output == *"renamed to X_Z.BIN"* ]]
+	run -0 "$fsck" -n -S image
+	has /X_Z.BIN a.bin
+}
+
+@test "-U: small letters in the label become capitals; without it they are none" {
+	for width in 12 32; do
+		make_volume $width
+		"$FATWISE_BIN/fatlabel" image Small 2>/dev/null
+		run -0 "$fsck" -n image
+		run -1 "$fsck" -n -U image
+		run -1 "$fsck" -a -U image
+		run -0 "$fsck" -n -U image
+		[ "$("$FATWISE_BIN/fatlabel" image)" = SMALL ]
+	done
+}
+
+@test "-b looks at the boot sector alone, and writes nothing" {
+	make_volume 32
+	printf '\1' | dd of=image bs=1 seek=65 conv=notrunc status=none
+	cp image before
+	run -1 "$fsck" -b -a --stats image
+	[[ $output == *"Dirty bit"* && $output != *" files, "* ]]
+	cmp image before
+}
+
+@test "-F 2 believes the second FAT" {
+	make_volume 16
+	fat=$((4 * 512)) # mkfs' default: four reserved sectors
+	printf '\0\0' | dd of=image bs=1 seek=$((fat + 6)) conv=notrunc status=none
+	run "$fsck" -a -F 2 image
+	[ "$status" -eq 1 ]
+	has /A.BIN a.bin
+	run -8 "$fsck" -n -F 3 image
+}
+
+@test "-V looks again where nothing was repaired" {
+	make_volume 32
+	once=$("$fsck" -n --stats image | sed -n 's/^reads: .*, \([0-9]*\) bytes/\1/p')
+	twice=$("$fsck" -n -V --stats image | sed -n 's/^reads: .*, \([0-9]*\) bytes/\1/p')
+	[ "$twice" -gt $((once + once / 2)) ]
+}
+
+# The members of an object are those that the manual lists for its type, and all that it does not put in
+# parentheses are there.
+check_schema() { # check_schema < lines
+	local line type page=$BATS_TEST_DIRNAME/../../man/fsck.fat.8.scd
+	while read -r line; do
+		type=$(jq -r .type <<<"$line")
+		sed -n "/^# JSON/,/^# EXIT/p" "$page" | sed -n "/^\*$type\*/,/^\$/p" | tr -d '\n\\' >schema
+		[ -s schema ]
+		for member in $(jq -r 'del(.type) | keys[]' <<<"$line"); do
+			grep -q "_${member}_" schema || { echo "$type: $member is not in the manual"; return 1; }
+		done
+		for member in $(sed 's/([^)]*)//g' schema | grep -o '_[a-z_]*_' | sed 's/^_//; s/_$//'); do
+			case $member in cosmetic | minor | damage | danger | fatal | found | repaired | left) continue ;; esac
+			jq -e "has(\"$member\")" <<<"$line" >/dev/null || { echo "$type: no $member"; return 1; }
+		done
+	done
+}
+
+@test "--json: what it prints is what the manual says; the last line is the summary" {
+	for width in 12 32; do
+		make_volume $width
+		"$fsck" -n --json -l --stats image | check_schema
+		at=$(grep -obUa 'A       BIN' image | head -1 | cut -d: -f1)
+		printf '\0\0\1\0' | dd of=image bs=1 seek=$((at + 28)) conv=notrunc status=none
+		run -1 "$fsck" -n --json image
+		check_schema <<<"$output"
+		[ "$(jq -r 'select(.type == "fault") | .action' <<<"$output" | sort -u)" = found ]
+		run -1 "$fsck" -a --json --stats image
+		check_schema <<<"$output"
+		[ "$(tail -1 <<<"$output" | jq -c '[.type, .status, .left, .written]')" = '["summary",1,0,true]' ]
+		[ "$(jq -r 'select(.type == "fault") | .path' <<<"$output")" = /A.BIN ]
+		run -4 "$fsck" -a --json -d /NO image
+		[ "$(jq -r 'select(.type == "fault") | .code + .action' <<<"$output")" = F6003left ]
+	done
+}
+
+@test "--json: a hostile name is still JSON; a device that is not there ends with a summary" {
+	make_volume 12
+	at=$(grep -obUa 'A       BIN' image | head -1 | cut -d: -f1)
+	printf '"\\\1' | dd of=image bs=1 seek="$at" conv=notrunc status=none
+	run -1 "$fsck" -n --json image
+	jq -e . <<<"$output" >/dev/null
+	run -8 --separate-stderr "$fsck" -n --json missing
+	[ "$(jq -c '[.type, .status, .written]' <<<"$output")" = '["summary",8,false]' ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "-C FD writes e2fsck's lines: passes ascending, never going back, the device's name" {
+	make_volume 32
+	at=$(grep -obUa 'A       BIN' image | head -1 | cut -d: -f1)
+	printf '\0\0\1\0' | dd of=image bs=1 seek=$((at + 28)) conv=notrunc status=none
+	"$fsck" -a -C 3 image 3>lines >/dev/null || [ $? -eq 1 ]
+	grep -vE '^[1-5] [0-9]+ [0-9]+ image$' lines && return 1
+	[ "$(head -c 2 lines)" = "1 " ]
+	[ "$(tail -1 lines | cut -d' ' -f1)" = 5 ]
+	awk '{ at = $1 * 2000 + $2 * 1000 / $3; if (at < last) exit 1; last = at }' lines
+	# a reader that is gone does not matter
+	"$fsck" -n -C 3 image 3> >(true)
+	run -0 "$fsck" -n -C 0 image
+	run -0 "$fsck" -n -C 77 image
+}
+
+@test "--stats: all its numbers are there" {
+	make_volume 16
+	run -0 "$fsck" -n --stats image
+	for line in '^reads: [1-9][0-9]* requests, [1-9][0-9]* bytes$' '^read-ahead: [0-9]* requests, ' \
+		'^writes: 0 requests, 0 bytes$' '^flushes: 0$' '^errors: 0$' '^memory: [1-9][0-9]* KiB' '^cpu: [0-9.]* s$'; do
+		grep -qE "$line" <<<"$output"
+	done
+}
