@@ -27,29 +27,40 @@ static void count(struct anchor *anchor, uint32_t clus, bool right)
 }
 
 /* It begins like a folder of the root, only "." has another number: damage, or another folder. */
-static bool has_wrong_dot(struct fsck *view, uint32_t clus)
+static bool has_wrong_dot(struct fsck *view, uint32_t clus, uint32_t *dot_clus)
 {
 	uint8_t slots[2 * FAT_SLOT_BYTES];
 	struct fat_dirent dotdot;
 
+	*dot_clus = 0;
 	if (fat_dev_read(view->dev, fat_geometry_cluster_off(&view->geometry, clus), slots,
 			 sizeof slots) != FAT_OK)
 		return false;
+	fat_dirent_decode(slots, view->geometry.type, &dotdot);
+	*dot_clus = dotdot.start_clus;
 	fat_dirent_decode(slots + FAT_SLOT_BYTES, view->geometry.type, &dotdot);
 	return fat_slot_classify(slots) == FAT_SLOT_DOT &&
 	       fat_slot_classify(slots + FAT_SLOT_BYTES) == FAT_SLOT_DOTDOT &&
 	       dotdot.start_clus == 0;
 }
 
+/* shift: between what it calls itself and where it is. */
+static void note_misnamed(struct anchor *anchor, uint32_t shift)
+{
+	if (anchor->n_dirs_misnamed++ == 0)
+		anchor->shift = shift;
+	anchor->n_dirs_shifted += anchor->shift == shift;
+}
+
 static void try_dir(struct fsck *view, const struct fat_dirent *dirent, struct anchor *anchor)
 {
 	enum cluster_look look;
-	uint32_t dotdot;
+	uint32_t dotdot, dot;
 
 	if (cluster_look(view, dirent->start_clus, &look, &dotdot) != FAT_OK || look == LOOK_UNREADABLE)
 		return;
-	if (look != LOOK_DIR && has_wrong_dot(view, dirent->start_clus))
-		anchor->n_dirs_misnamed++;
+	if (look != LOOK_DIR && has_wrong_dot(view, dirent->start_clus, &dot))
+		note_misnamed(anchor, dot - dirent->start_clus);
 	else
 		count(anchor, dirent->start_clus, look == LOOK_DIR);
 }
@@ -119,8 +130,9 @@ enum fat_status anchor_find(struct fat_dev *dev, const struct fat_geometry *geom
 		return status;
 	try_root(&view, anchor);
 	fat_table_fini(&view.table);
-	/* One may be damage; where all of them have other numbers they are other folders. */
-	if (anchor->n_dirs_misnamed > 1 && anchor->n_dirs_right == 0 && !anchor->first_right)
+	/* One may be damage; where all of them are off by the same, the volume is. */
+	if (anchor->n_dirs_misnamed > 1 && anchor->n_dirs_misnamed == anchor->n_dirs_shifted &&
+	    anchor->n_dirs_right == 0 && !anchor->first_right)
 		anchor->n_dirs_wrong += anchor->n_dirs_misnamed;
 	return FAT_OK;
 }

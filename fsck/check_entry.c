@@ -275,6 +275,8 @@ static enum fat_status check_file_chain(const struct entry *entry)
 			fault->last = walk.nth;
 	} else if (walk.n < need) {
 		fill_walk(entry_fault(entry, fault_of_end(walk.end)), &walk, need);
+	} else {
+		fsck->count.sound++;
 	}
 	return FAT_OK;
 }
@@ -369,6 +371,8 @@ static enum fat_status claim_dir(const struct entry *entry)
 	}
 	if (walk.end != WALK_END)
 		fill_walk(entry_fault(entry, fault_of_end(walk.end)), &walk, 0);
+	else
+		fsck->count.sound++;
 	if (entry->dirent.size_bytes && entry->dirent.attr & FAT_ATTR_DIRECTORY)
 		entry_fault(entry, F_DIR_SIZE);
 	return walk.n > 0 ? push_dir(entry, walk.n) : FAT_OK;

@@ -115,6 +115,7 @@ struct lost_chain {
 	bool is_cycle, is_dir;
 	bool is_open; /* does not end with an end mark */
 	bool has_parent; /* a directory that an entry in another lost one leads to */
+	bool has_entry; /* a file's, which an entry in a lost directory has just as long */
 	uint32_t dotdot; /* of a directory: where its ".." points */
 };
 
@@ -125,6 +126,8 @@ struct fsck_counts {
 	uint32_t gaps; /* directories with parts that cannot be read */
 	uint64_t files; /* entries, directories and labels too, as 4.2 counts */
 	uint64_t n_dirs;
+	uint64_t sound; /* directories, and files whose chains are as long as they say */
+	uint64_t lost_misfits; /* files in lost directories whose chains are not */
 };
 
 /* The root's labels. */
@@ -311,17 +314,20 @@ enum fat_status unreadable_note(struct fsck *fsck, bool *changed);
 uint32_t unreadable_count(const struct fsck *fsck);
 void unreadable_report(struct fsck *fsck);
 
-/* trial.c: the faults of a look, as a weight; what the copies have to do with each other left out. */
-uint64_t trial_weight(const struct fsck *probe);
+/* trial.c: what a look makes of the volume, for comparing: the lower, the more fits together. */
+int64_t trial_score(const struct fsck *probe);
+/* Nothing is wrong, but for what the copies have to do with each other. */
+bool trial_is_sound(const struct fsck *probe);
 /* A whole look at the volume as that geometry has it, by its first FAT. */
 enum fat_status trial_look(const struct fsck *fsck, const struct fat_boot *boot,
-			   const struct fat_geometry *geometry, uint64_t *weight);
+			   const struct fat_geometry *geometry, int64_t *score);
 
 /* anchor.c: what the root's entries say about a geometry. */
 struct anchor {
 	bool first_right; /* a folder at the first cluster: says nothing about a cluster's size */
 	uint32_t n_dirs_right, n_dirs_wrong; /* others */
-	uint32_t n_dirs_misnamed; /* folders, but "." has another number: says nothing if it is one */
+	uint32_t n_dirs_misnamed; /* folders, but "." has another number: damage, or all are off by one */
+	uint32_t shift, n_dirs_shifted; /* by how much the first one is, and how many as much */
 	uint32_t n_files_right, n_files_wrong;
 };
 

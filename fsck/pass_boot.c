@@ -128,7 +128,7 @@ static bool differ_in_size(const struct candidate *main, const struct candidate 
 static enum fat_status backup_fits_better(struct fsck *fsck, const struct candidate *main,
 					  const struct candidate *backup, int *better)
 {
-	uint64_t as_main, as_backup;
+	int64_t as_main, as_backup;
 	enum fat_status status = trial_look(fsck, &main->boot, &main->geometry, &as_main);
 
 	*better = 0;

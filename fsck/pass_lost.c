@@ -8,6 +8,8 @@
  */
 #include "fsck.h"
 
+#include <stdlib.h>
+
 struct search {
 	struct fsck *fsck;
 	struct fat_bitmap pointed; /* a lost cluster refers to it */
@@ -88,14 +90,14 @@ static enum fat_status scan(struct search *search,
 
 /* ---- trees ---- */
 
-static struct lost_chain *find_dir(struct fsck *fsck, uint32_t head)
+static struct lost_chain *find_lost(struct fsck *fsck, uint32_t head)
 {
 	for (size_t low = 0, high = fsck->lost.n; low < high;) {
 		size_t middle = (low + high) / 2;
 		struct lost_chain *lost = fat_vec_at(&fsck->lost, middle);
 
 		if (lost->head == head)
-			return lost->is_dir ? lost : NULL;
+			return lost;
 		if (lost->head < head)
 			low = middle + 1;
 		else
@@ -104,7 +106,31 @@ static struct lost_chain *find_dir(struct fsck *fsck, uint32_t head)
 	return NULL;
 }
 
-/* Lost directories that an entry in this one leads to come back with it. */
+/* An entry of a lost directory: what it leads to comes back with it, if it fits. */
+static void note_child(struct fsck *fsck, const struct lost_chain *parent, const uint8_t *slot)
+{
+	enum fat_slot_kind kind = fat_slot_classify(slot);
+	struct fat_dirent dirent;
+	struct lost_chain *child;
+
+	if (kind != FAT_SLOT_DIRECTORY && kind != FAT_SLOT_FILE)
+		return;
+	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
+	child = find_lost(fsck, dirent.start_clus);
+	if (kind == FAT_SLOT_DIRECTORY) {
+		if (child && child->is_dir && child != parent)
+			child->has_parent = true;
+	} else if (dirent.size_bytes > 0) {
+		bool fits = child && !child->is_open &&
+			    child->n == fat_geometry_clus_for(&fsck->geometry, dirent.size_bytes);
+
+		fsck->count.sound += fits;
+		fsck->count.lost_misfits += !fits;
+		if (fits)
+			child->has_entry = true;
+	}
+}
+
 static enum fat_status mark_children(struct fsck *fsck, const struct lost_chain *parent)
 {
 	struct fat_dir dir;
@@ -115,26 +141,26 @@ static enum fat_status mark_children(struct fsck *fsck, const struct lost_chain 
 		status = fat_dir_read(&dir);
 		if (status != FAT_OK || dir.len_bytes == 0)
 			break;
-		for (size_t at = 0; at < dir.len_bytes; at += FAT_SLOT_BYTES) {
-			struct fat_dirent dirent;
-			struct lost_chain *child;
-
-			if (fat_slot_classify(dir.buf + at) != FAT_SLOT_DIRECTORY)
-				continue;
-			fat_dirent_decode(dir.buf + at, fsck->geometry.type, &dirent);
-			child = find_dir(fsck, dirent.start_clus);
-			if (child && child != parent)
-				child->has_parent = true;
-		}
+		for (size_t at = 0; at < dir.len_bytes; at += FAT_SLOT_BYTES)
+			note_child(fsck, parent, dir.buf + at);
 	}
 	fat_dir_close(&dir);
 	return status;
+}
+
+static int by_head(const void *a, const void *b)
+{
+	const struct lost_chain *left = a, *right = b;
+
+	return (left->head > right->head) - (left->head < right->head);
 }
 
 static enum fat_status find_trees(struct fsck *fsck)
 {
 	enum fat_status status = FAT_OK;
 
+	if (fsck->lost.n > 0) /* cycles were found last */
+		qsort(fsck->lost.items, fsck->lost.n, sizeof(struct lost_chain), by_head);
 	for (size_t i = 0; i < fsck->lost.n && status == FAT_OK; i++) {
 		const struct lost_chain *lost = fat_vec_at(&fsck->lost, i);
 

@@ -155,7 +155,7 @@ static void forget_tree(struct fsck *fsck, size_t n_faults_before)
 {
 	fat_bitmap_fini(&fsck->reached);
 	fsck->dirs.n = fsck->names.n = 0;
-	fsck->count.files = 0;
+	fsck->count.files = fsck->count.sound = 0;
 	fsck->label = (struct fsck_label){ .found = false };
 	fsck_drop_faults(fsck, n_faults_before);
 }

@@ -3,45 +3,65 @@
  * trial: a look at the volume under a supposition, and how much is wrong then.
  *
  * What is right fits together, what is wrong does not: of several readings of a volume the one with
- * the fewest faults is believed. Looks only; remembers nothing.
+ * the best score is believed. Looks only; remembers nothing.
  */
 #include "fsck.h"
 
-static uint64_t weight(const struct fault *fault)
+#define FAULT_WEIGHT 8
+#define SOUND_WEIGHT 2
+#define FEW_SINGLES  4 /* lost clusters by themselves: more of them are a pattern, no files */
+
+static bool says_nothing(const struct fault *fault)
 {
-	switch (fault_kind(fault->id)->severity) {
-	case SEV_COSMETIC:
-	case SEV_MINOR:
-		return 0;
-	case SEV_DAMAGE:
-		return fault->id == F_LOST_CHAIN || fault->id == F_LOST_DIR ? fault->n : 2;
-	case SEV_DANGER:
-	case SEV_FATAL:
-		break;
-	}
-	return 3;
+	return fault->id == F_COPIES_DIFFER || fault->id == F_DIRTY_FAT || fault->id == F_LOST_DIR ||
+	       fault->id == F_LOST_CHAIN || fault_kind(fault->id)->severity <= SEV_MINOR;
 }
 
-uint64_t trial_weight(const struct fsck *probe)
+bool trial_is_sound(const struct fsck *probe)
 {
-	uint64_t sum = probe->n_faults_dropped;
+	if (probe->n_faults_dropped || probe->lost.n)
+		return false;
+	for (size_t i = 0; i < probe->faults.n; i++)
+		if (!says_nothing(fat_vec_at(&probe->faults, i)))
+			return false;
+	return true;
+}
 
-	for (size_t i = 0; i < probe->faults.n; i++) {
-		const struct fault *fault = fat_vec_at(&probe->faults, i);
+/*
+ * What is lost is no great fault: an entry may be missing. A chain of several clusters with its end
+ * mark does not come about by chance; one that ends nowhere, or many clusters by themselves, may.
+ */
+static int64_t weigh_lost(const struct fsck *probe)
+{
+	int64_t n_singles = 0, n_broken = 0;
 
-		if (fault->id != F_COPIES_DIFFER && fault->id != F_DIRTY_FAT)
-			sum += weight(fault);
+	for (size_t i = 0; i < probe->lost.n; i++) {
+		const struct lost_chain *lost = fat_vec_at(&probe->lost, i);
+
+		n_broken += lost->is_open || lost->is_cycle;
+		n_singles += lost->n == 1 && !lost->is_dir && !lost->has_entry && !lost->is_open;
 	}
-	return sum;
+	return 2 * n_broken + (n_singles > FEW_SINGLES ? n_singles - FEW_SINGLES : 0);
+}
+
+/* What fits counts as well: where a folder cannot be seen, no fault in it can be seen either. */
+int64_t trial_score(const struct fsck *probe)
+{
+	int64_t n_faults = (int64_t)probe->n_faults_dropped + (int64_t)probe->count.lost_misfits;
+
+	for (size_t i = 0; i < probe->faults.n; i++)
+		n_faults += !says_nothing(fat_vec_at(&probe->faults, i));
+	return n_faults * FAULT_WEIGHT + weigh_lost(probe) -
+	       (int64_t)probe->count.sound * SOUND_WEIGHT;
 }
 
 enum fat_status trial_look(const struct fsck *fsck, const struct fat_boot *boot,
-			   const struct fat_geometry *geometry, uint64_t *weight)
+			   const struct fat_geometry *geometry, int64_t *score)
 {
 	struct fsck probe;
 	enum fat_status status = fsck_init(&probe, fsck->options, fsck->dev);
 
-	*weight = UINT64_MAX;
+	*score = INT64_MAX;
 	probe.boot = *boot;
 	probe.geometry = *geometry;
 	if (status == FAT_OK)
@@ -54,7 +74,7 @@ enum fat_status trial_look(const struct fsck *fsck, const struct fat_boot *boot,
 	if (status == FAT_OK)
 		status = pass_lost(&probe);
 	if (status == FAT_OK)
-		*weight = trial_weight(&probe);
+		*score = trial_score(&probe);
 	fsck_fini(&probe);
 	return status;
 }

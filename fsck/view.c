@@ -2,8 +2,8 @@
 /*
  * view: which FAT to believe, where the copies differ.
  *
- * By trial: a look at the whole volume with each copy, and the one that leaves fewer faults wins. If
- * that leaves some, damage hit more than one copy, and each group of entries that differ is tried by
+ * By trial: a look at the whole volume with each copy, and the one that makes more sense wins. If
+ * faults remain, damage hit more than one copy, and each group of entries that differ is tried by
  * itself. Looks only.
  */
 #include "engine.h"
@@ -22,9 +22,11 @@ struct trial {
 	uint32_t n_groups;
 	uint32_t choice[MAX_GROUPS]; /* the copy each group comes from */
 	uint32_t copy;
+	bool sound; /* a choice was found that leaves no fault */
+	uint64_t n_used; /* clusters in use, in the last look */
 };
 
-static enum fat_status look(struct trial *trial, uint64_t *n_faults)
+static enum fat_status look(struct trial *trial, int64_t *score)
 {
 	struct fsck *probe = &trial->probe;
 	struct fat_table_range ranges[MAX_GROUPS];
@@ -43,7 +45,9 @@ static enum fat_status look(struct trial *trial, uint64_t *n_faults)
 		status = pass_tree(probe);
 	if (status == FAT_OK)
 		status = pass_lost(probe);
-	*n_faults = trial_weight(probe);
+	*score = trial_score(probe);
+	trial->sound = trial_is_sound(probe);
+	trial->n_used = probe->count.used - probe->count.invalid;
 	fat_table_set_source(&probe->table, trial->copy, NULL, 0);
 	return status;
 }
@@ -142,42 +146,53 @@ static void choose_all(struct trial *trial, uint32_t copy)
 	trial->copy = copy;
 }
 
-static enum fat_status try_copies(struct trial *trial, uint64_t *best)
+/* Of equals the one that has more in use: freeing what was a file's is what cannot be undone. */
+static bool is_better(const struct trial *trial, int64_t score, int64_t best, uint64_t n_used)
+{
+	return score < best || (score == best && trial->n_used > n_used);
+}
+
+static enum fat_status try_copies(struct trial *trial, int64_t *best, uint64_t *n_used)
 {
 	uint32_t best_copy = 0;
 	enum fat_status status = FAT_OK;
+	bool sound = false;
 
-	*best = UINT64_MAX;
+	*best = INT64_MAX;
 	for (uint32_t i = 0; i < trial->fsck->geometry.n_fats && status == FAT_OK; i++) {
-		uint64_t n;
+		int64_t score;
 
 		choose_all(trial, i);
-		status = look(trial, &n);
-		if (n < *best) {
-			*best = n;
+		status = look(trial, &score);
+		if (i == 0 || is_better(trial, score, *best, *n_used)) {
+			*best = score;
+			*n_used = trial->n_used;
 			best_copy = i;
+			sound = trial->sound;
 		}
 	}
 	choose_all(trial, best_copy);
+	trial->sound = sound;
 	return status;
 }
 
-static enum fat_status try_groups(struct trial *trial, uint64_t *best)
+static enum fat_status try_groups(struct trial *trial, int64_t *best, uint64_t *n_used)
 {
 	enum fat_status status = FAT_OK;
 
-	for (uint32_t g = 0; g < trial->n_groups && *best > 0 && status == FAT_OK; g++) {
+	for (uint32_t g = 0; g < trial->n_groups && status == FAT_OK; g++) {
 		uint32_t kept = trial->choice[g];
 
 		for (uint32_t i = 0; i < trial->fsck->geometry.n_fats && status == FAT_OK; i++) {
-			uint64_t n;
+			int64_t score;
 
 			if (i == kept)
 				continue;
 			trial->choice[g] = i;
-			status = look(trial, &n);
-			if (n < *best) {
-				*best = n;
+			status = look(trial, &score);
+			if (is_better(trial, score, *best, *n_used)) {
+				*best = score;
+				*n_used = trial->n_used;
 				kept = i;
 			}
 		}
@@ -211,7 +226,8 @@ enum fat_status view_choose(struct fsck *fsck)
 	struct trial *trial = calloc(1, sizeof *trial);
 	struct fat_vec parts;
 	enum fat_status status;
-	uint64_t best;
+	uint64_t n_used = 0;
+	int64_t best;
 
 	if (!trial)
 		return FAT_ERR_MEMORY;
@@ -227,9 +243,9 @@ enum fat_status view_choose(struct fsck *fsck)
 	make_groups(trial, &parts);
 	fat_vec_fini(&parts);
 	if (status == FAT_OK)
-		status = try_copies(trial, &best);
-	if (status == FAT_OK && best > 0)
-		status = try_groups(trial, &best);
+		status = try_copies(trial, &best, &n_used);
+	if (status == FAT_OK && !trial->sound)
+		status = try_groups(trial, &best, &n_used);
 	if (status == FAT_OK)
 		status = apply(trial);
 	fsck_fini(&trial->probe);
