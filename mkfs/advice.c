@@ -12,6 +12,8 @@
 #include "advice.h"
 
 #define MAX_ADVICE_BYTES 65536u
+#define MAX_DEPTH	 16u
+#define BLANKS		 " \t\r\n"
 
 static bool refuse(const char *path, const char *why)
 {
@@ -37,6 +39,41 @@ static char *read_file(const char *path)
 	return text;
 }
 
+/* The quote that ends a string; NULL: none does. */
+static const char *string_end(const char *quote)
+{
+	for (const char *at = quote + 1; *at; at++) {
+		if (*at == '"')
+			return at;
+		if (*at == '\\' && *++at == '\0')
+			break;
+	}
+	return NULL;
+}
+
+/* One object and nothing behind it, with strings and brackets closed: no file that was cut off. */
+static bool is_whole_object(const char *text)
+{
+	char open[MAX_DEPTH];
+	size_t depth = 0;
+
+	text += strspn(text, BLANKS);
+	if (*text != '{')
+		return false;
+	do {
+		if (*text == '"')
+			text = string_end(text);
+		else if (*text == '{' || *text == '[')
+			open[depth++] = *text;
+		else if ((*text == '}' || *text == ']') && open[--depth] != (*text == '}' ? '{' : '['))
+			return false;
+		if (!text || !*text || depth == MAX_DEPTH)
+			return false;
+		text++;
+	} while (depth > 0);
+	return text[strspn(text, BLANKS)] == '\0';
+}
+
 /* The string behind "key": in an object's text, ended in place; NULL if there is none. */
 static char *find_string(char *text, const char *key)
 {
@@ -48,7 +85,7 @@ static char *find_string(char *text, const char *key)
 	if (!at)
 		return NULL;
 	at += strlen(quoted);
-	at += strspn(at, " \t\r\n:");
+	at += strspn(at, BLANKS ":");
 	end = *at == '"' ? strchr(at + 1, '"') : NULL;
 	if (!end)
 		return NULL;
@@ -88,14 +125,20 @@ static bool take_words(const char *path, char *words, struct mkfs_options *optio
 bool mkfs_advice_read(const char *path, struct mkfs_options *options, mkfs_take take)
 {
 	char *text = read_file(path);
-	char *recommended = text ? strstr(text, "\"recommended\"") : NULL;
+	bool is_whole = text && is_whole_object(text);
+	char *recommended = is_whole ? strstr(text, "\"recommended\"") : NULL;
+	bool is_ours = recommended && strstr(recommended, "\"verdict\"");
 	char *words = recommended ? find_string(recommended, "mkfs") : NULL;
 	bool is_right;
 
 	if (!text)
 		return false;
-	if (!words)
+	if (!is_whole)
+		is_right = refuse(path, "is not JSON, or not all of it");
+	else if (!recommended)
 		is_right = refuse(path, "there is no advice in it");
+	else if (!is_ours || !words)
+		is_right = refuse(path, "is another program's");
 	else if (!*words)
 		is_right = refuse(path, "the measurement found no recommendation");
 	else

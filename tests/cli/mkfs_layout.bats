@@ -155,6 +155,47 @@ data() { plan "$1" first_byte_of_the_data_area "${@:2}"; }
 	END
 }
 
+@test "--advice: what fatadvise --json says, from the measurement to the volume" {
+	for model in old-stick sd-card tlc-stick; do
+		fatadvise --simulate $model --json >advice 2>/dev/null
+		cluster=$(sed -n 's/.*"verdict": "chosen", "cluster_bytes": \([0-9]*\),.*/\1/p' advice)
+		options=$(sed -n 's/.*"mkfs": "\(.*\)",.*/\1/p' advice)
+		[ -n "$cluster" ] && [ -n "$options" ]
+		[ $(($(plan 4G sectors_per_cluster --advice advice) * 512)) -eq "$cluster" ]
+		truncate -s 4G b
+		export SOURCE_DATE_EPOCH=1700000000
+		mkfs.fat -q --advice advice a
+		# shellcheck disable=SC2086
+		mkfs.fat -q $options b
+		for at in 0 3072; do
+			cmp -n 512 -i $at a b
+		done
+		run -0 fsck.fat -n a
+		rm b
+	done
+	# cut off, other text behind it, another program's
+	cp advice whole
+	for part in 100 1000 4000; do
+		head -c $part whole >advice
+		run --separate-stderr mkfs.fat --advice advice a
+		[ "$status" -eq 1 ]
+		[[ $stderr == "mkfs.fat: advice: "*"; give a file that fatadvise --json wrote" ]]
+	done
+	head -c -3 whole >advice
+	run -1 mkfs.fat --advice advice a
+	[[ $output == *"is not JSON, or not all of it"* ]]
+	{ cat whole; echo '}'; } >advice
+	run -1 mkfs.fat --advice advice a
+	[[ $output == *"is not JSON, or not all of it"* ]]
+	echo '{"recommended": {"mkfs": "-s 64"}, "program": "other"}' >advice
+	run -1 mkfs.fat --advice advice a
+	[[ $output == *"another program's"* ]]
+	fatadvise --simulate slow-bus --json >advice 2>/dev/null
+	grep -q '"verdict": "does not matter"' advice
+	run --separate-stderr mkfs.fat --advice advice a
+	[ "$status" -eq 0 ] || [[ $stderr == *"found no recommendation; "* ]]
+}
+
 @test "--advice: fatadvise's words are taken, later options win" {
 	echo '{"device": "x", "recommended": {"verdict": "chosen", "mkfs": "-F 32 -s 64 -a -R 100"}}' >advice
 	[ "$(plan 4G sectors_per_cluster --advice advice)" -eq 64 ]

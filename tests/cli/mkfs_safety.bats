@@ -11,7 +11,7 @@ setup() {
 
 teardown() {
 	[ ! -e mnt ] || umount mnt 2>/dev/null || true
-	[ ! -e loop ] || losetup -d "$(cat loop)" 2>/dev/null || true
+	[ ! -e loop ] || { delpart "$(cat loop)" 1 && losetup -d "$(cat loop)"; } 2>/dev/null || true
 }
 
 image() { truncate -s "${2:-64M}" "$1"; }
@@ -21,6 +21,32 @@ attach() {
 	[ "$(id -u)" -eq 0 ] || skip "only root attaches loop devices"
 	loop=$(losetup -f --show "${@:2}" "$1" 2>/dev/null) || skip "no loop device"
 	echo "$loop" >loop
+}
+
+# partition FILE START COUNT [OPTION...]: a partition of a loop device, in $part; sectors of 512 bytes
+partition() {
+	command -v addpart >/dev/null || skip "no addpart"
+	attach "$1" "${@:4}"
+	addpart "$loop" 1 "$2" "$3" 2>/dev/null || skip "this kernel makes no partitions of loop devices"
+	part=${loop}p1
+	for _ in {1..50}; do
+		[ ! -b "$part" ] || return 0
+		sleep 0.1
+	done
+	skip "no node for $part"
+}
+
+# number OFFSET WIDTH: of the partition's boot sector
+number() { od -An -t "u$2" -j "$1" -N "$2" "$part" | tr -d ' '; }
+
+# data_off: where the data area begins on the disk, in bytes; takes the partition's START
+data_off() {
+	local fat root sector
+	sector=$(number 11 2)
+	fat=$(number 22 2)
+	[ "$fat" -ne 0 ] || fat=$(number 36 4)
+	root=$(($(number 17 2) * 32 / sector))
+	echo $(($1 * 512 + ($(number 14 2) + $(number 16 1) * fat + root) * sector))
 }
 
 @test "a mounted file system is refused, also with -I, and by its image" {
@@ -80,15 +106,49 @@ attach() {
 
 @test "a partition: hidden sectors, and clusters aligned from the start of the disk" {
 	image a 80M
-	printf 'label: dos\nstart=63,type=c\n' | sfdisk -q a
-	attach a -P
-	part=${loop}p1
-	[ -b "$part" ] || skip "no partition devices here"
+	partition a 63 100000
 	mkfs.fat -q -s 8 "$part"
-	[ "$(od -An -t u4 -j 28 -N 4 "$part" | tr -d ' ')" -eq 63 ]
-	reserved=$(od -An -t u2 -j 14 -N 2 "$part" | tr -d ' ')
-	fat=$(od -An -t u2 -j 22 -N 2 "$part" | tr -d ' ')
-	[ $(((63 + reserved + 2 * fat + 32) % 8)) -eq 0 ]
+	[ "$(number 28 4)" -eq 63 ]
+	[ $(($(data_off 63) % 4096)) -eq 0 ]
+	mkfs.fat -q -h 7 "$part"
+	[ "$(number 28 4)" -eq 7 ]
+	for align in 64K 1M 3M 6M; do
+		for options in -F16 "-F32 -s 1" "-F16 --align $align,fats"; do
+			# shellcheck disable=SC2086
+			mkfs.fat -q --align $align $options "$part"
+			[ $(($(data_off 63) % (${align%[KM]} * 1024 * $([[ $align = *K ]] && echo 1 || echo 1024)))) -eq 0 ]
+			[ "$(number 28 4)" -eq 63 ]
+			run -0 fsck.fat -n "$part"
+		done
+	done
+	mkfs.fat -q --profile sdcard "$part"
+	[ $(($(data_off 63) % 32768)) -eq 0 ]
+}
+
+@test "a partition on blocks of 4096 bytes: hidden sectors are logical ones" {
+	image a 300M
+	partition a 2048 500000 -b 4096
+	mkfs.fat -q --align 1M "$part"
+	[ "$(number 11 2)" -eq 4096 ]
+	[ "$(number 28 4)" -eq 256 ]
+	[ $(($(data_off 2048) % 1048576)) -eq 0 ]
+	run -0 fsck.fat -n "$part"
+}
+
+@test "where reserved sectors cannot pad that far: where the partition should begin" {
+	image a 200M
+	partition a 63 200000
+	run --separate-stderr mkfs.fat --align 64M "$part"
+	[ "$status" -eq 1 ]
+	[[ $stderr =~ "let the volume begin at byte "([0-9]+)" of the disk" ]]
+	start=$((BASH_REMATCH[1] / 512))
+	[ "$start" -gt 63 ]
+	delpart "$loop" 1
+	losetup -d "$loop"
+	partition a "$start" 200000
+	mkfs.fat -q --align 64M "$part"
+	[ $(($(data_off "$start") % 67108864)) -eq 0 ]
+	[ "$(number 28 4)" -eq "$start" ]
 }
 
 @test "a question at a terminal: n leaves it, y formats" {

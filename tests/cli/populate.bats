@@ -279,6 +279,23 @@ is_copy_of() { # IMAGE FOLDER
 	[[ $(fatlabel --json image) == *FAT32* ]]
 }
 
+# Each read takes 0.4 s, so that the work takes longer than the second without a bar.
+@test "long work: a bar at a terminal, nothing anywhere else" {
+	command -v script >/dev/null || skip "no script"
+	command -v strace >/dev/null || skip "no strace, which makes it slow"
+	mkdir tree
+	for i in 1 2 3 4 5; do head -c 100000 /dev/urandom >tree/$i; done
+	slow="strace -f -o trace -e trace=pread64 -e inject=pread64:delay_enter=400000 mkfs.fat -q -C -d tree image"
+	run -0 script -qec "$slow" /dev/null
+	grep -q 'pread64.*DELAYED' trace || skip "this strace cannot delay"
+	[[ $output =~ copying\ \[\#+\ *\]\ +[1-9][0-9]*%\ +[0-9]+:[0-9]{2}\ left ]]
+	[[ $output == *$'\r\E[K' ]] # and it is gone in the end
+	rm image
+	run -0 --separate-stderr $slow
+	[ -z "$output$stderr" ]
+	is_copy_of image tree
+}
+
 @test "holes stay holes" {
 	mkdir tree
 	truncate -s 200M tree/sparse

@@ -47,6 +47,8 @@ static const struct fat_format_options wanted = {
 
 struct trial {
 	struct fat_layout plan;
+	struct fat_populate *populate; /* what fills the volume; NULL: nothing */
+	struct fat_format_options options;
 	struct fat_dev *s0, *end; /* before and after a whole run */
 	struct crash_log log;
 	int head_fd; /* libblkid looks here */
@@ -111,17 +113,74 @@ static struct fat_dev *make_before(const struct fat_layout_request *ask, enum be
 
 /* ---- trials -------------------------------------------------------------------------------- */
 
+static uint32_t add_node(struct fat_populate *populate, uint32_t folder, const char *name,
+			 uint64_t size_bytes)
+{
+	const struct fat_populate_entry entry = { .folder = folder,
+						  .name = name,
+						  .is_folder = size_bytes == 0,
+						  .size_bytes = size_bytes };
+	uint32_t number;
+
+	assert_int_equal(fat_populate_add(populate, &entry, &number), FAT_OK);
+	return number;
+}
+
+/* A folder in a folder, long names, files of several clusters. */
+static void put_tree(struct trial *trial)
+{
+	struct fat_codepage codepage;
+	struct fat_populate *populate;
+	uint32_t folder;
+
+	assert_int_equal(fat_populate_open(&populate), FAT_OK);
+	folder = add_node(populate, 0, "a folder with a long name", 0);
+	add_node(populate, folder, "deeper", 0);
+	add_node(populate, folder, "one file.data", 30000);
+	add_node(populate, folder, "TWO.BIN", 4097);
+	add_node(populate, 0, "three", 9001);
+	assert_int_equal(fat_codepage_init(&codepage, FAT_CODEPAGE_DEFAULT), FAT_OK);
+	assert_int_equal(fat_populate_finish(populate, &codepage), FAT_OK);
+	assert_int_equal(fat_populate_place(populate, &trial->plan.geometry, NULL, 0), FAT_OK);
+	assert_false(fat_populate_is_refused(populate));
+	trial->options.runs = fat_populate_runs(populate, &trial->options.n_runs);
+	trial->options.next_clus = fat_populate_last_clus(populate);
+	trial->populate = populate;
+}
+
+static enum fat_status read_content(void *ctx, uint32_t node, uint64_t off, void *buf,
+				    size_t len_bytes)
+{
+	(void)ctx;
+	content_fill(node, off, buf, len_bytes);
+	return FAT_OK;
+}
+
+static enum fat_status format(struct trial *trial, struct fat_dev *dev)
+{
+	const struct fat_populate_source source = { .read = read_content };
+	enum fat_status status = fat_format_begin(dev, &trial->plan, &trial->options);
+
+	if (status == FAT_OK && trial->populate)
+		status = fat_populate_write(trial->populate, dev, &source);
+	return status == FAT_OK ? fat_format_finish(dev, &trial->plan, &trial->options) : status;
+}
+
 static void open_trial(struct trial *trial, const struct fat_layout_request *ask,
-		       enum before before)
+		       enum before before, bool with_tree)
 {
 	struct fat_dev *top;
 
-	*trial = (struct trial){ .plan = plan_of(ask), .s0 = make_before(ask, before) };
+	*trial = (struct trial){ .plan = plan_of(ask),
+				 .options = wanted,
+				 .s0 = make_before(ask, before) };
+	if (with_tree)
+		put_tree(trial);
 	trial->head_fd = memfd_create("format-cuts", MFD_CLOEXEC);
 	assert_true(trial->head_fd >= 0 &&
 		    ftruncate(trial->head_fd, (off_t)ask->size_bytes) == 0);
 	top = dev_crash_open(snap_clone(trial->s0), &trial->log);
-	assert_int_equal(fat_format(top, &trial->plan, &wanted), FAT_OK);
+	assert_int_equal(format(trial, top), FAT_OK);
 	trial->end = snap_clone(top->below);
 	fat_dev_close(top);
 }
@@ -130,6 +189,7 @@ static void close_trial(struct trial *trial)
 {
 	close(trial->head_fd);
 	crash_log_free(&trial->log);
+	fat_populate_close(trial->populate);
 	fat_dev_close(trial->s0);
 	fat_dev_close(trial->end);
 }
@@ -221,17 +281,16 @@ static void judge_states(struct trial *trial, size_t one_in)
 	crash_states_free(&states);
 }
 
-static void no_cut_leaves_half_a_volume(void **state)
+static void try_every_cut(bool with_tree, size_t one_in)
 {
 	uint64_t n_states = 0, n_volumes = 0;
 
-	(void)state;
 	for (size_t k = 0; k < N_SMALL; k++) {
 		for (unsigned before = 0; before < N_BEFORES; before++) {
 			struct trial trial;
 
-			open_trial(&trial, &small_ones[k], (enum before)before);
-			judge_states(&trial, 8);
+			open_trial(&trial, &small_ones[k], (enum before)before, with_tree);
+			judge_states(&trial, one_in);
 			if (trial.n_bad)
 				print_message("# volume %zu on %u: %s\n", k, before,
 					      trial.first_bad);
@@ -247,12 +306,56 @@ static void no_cut_leaves_half_a_volume(void **state)
 	assert_true(n_volumes >= N_SMALL * N_BEFORES && n_volumes < n_states / 4);
 }
 
+static void no_cut_leaves_half_a_volume(void **state)
+{
+	(void)state;
+	try_every_cut(false, 8);
+}
+
+static void no_cut_leaves_half_a_filled_volume(void **state)
+{
+	(void)state;
+	try_every_cut(true, 16);
+}
+
+static enum fat_status read_half(void *ctx, uint32_t node, uint64_t off, void *buf,
+				 size_t len_bytes)
+{
+	uint64_t *left = ctx;
+
+	if (len_bytes > *left)
+		return FAT_ERR_IO;
+	*left -= len_bytes;
+	return read_content(NULL, node, off, buf, len_bytes);
+}
+
+/* A file that cannot be read to its end: no volume, and it is told which. */
+static void failing_content_leaves_no_volume(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < N_SMALL; k++) {
+		uint64_t left = 20000;
+		const struct fat_populate_source source = { .ctx = &left, .read = read_half };
+		struct trial trial;
+		struct fat_dev *dev;
+
+		open_trial(&trial, &small_ones[k], SAME_GEOMETRY, true);
+		dev = snap_clone(trial.s0);
+		assert_int_equal(fat_format_begin(dev, &trial.plan, &trial.options), FAT_OK);
+		assert_int_equal(fat_populate_write(trial.populate, dev, &source), FAT_ERR_IO);
+		assert_true(fat_populate_failed_node(trial.populate) != FAT_POPULATE_NO_NODE);
+		assert_false(is_taken_for_fat(&trial, dev));
+		fat_dev_close(dev);
+		close_trial(&trial);
+	}
+}
+
 static void no_cut_leaves_half_a_large_volume(void **state)
 {
 	struct trial trial;
 
 	(void)state;
-	open_trial(&trial, &large_one, OTHER_GEOMETRY);
+	open_trial(&trial, &large_one, OTHER_GEOMETRY, false);
 	judge_states(&trial, 1000);
 	assert_int_equal(trial.n_bad, 0);
 	assert_true(trial.n_states > 20);
@@ -274,7 +377,7 @@ static void careless_formatters_are_caught(void **state)
 	for (size_t k = 0; k < N_SMALL; k++) {
 		struct trial trial;
 
-		open_trial(&trial, &small_ones[k], OTHER_GEOMETRY);
+		open_trial(&trial, &small_ones[k], OTHER_GEOMETRY, k & 1);
 		for (size_t i = 0; i < trial.log.n; i++)
 			trial.log.write[i].epoch = 0;
 		judge_states(&trial, 8);
@@ -299,7 +402,7 @@ static bool fail_once(struct trial *trial, enum call_kind kind, uint64_t nth, bo
 	bool has_failed;
 
 	dev_fault_set(dev, kind, nth, persistent);
-	status = fat_format(dev, &trial->plan, &wanted);
+	status = format(trial, dev);
 	has_failed = dev_fault_count(dev, kind) >= nth;
 	assert_int_equal(status, has_failed ? FAT_ERR_IO : FAT_OK);
 	if (has_failed) {
@@ -319,7 +422,7 @@ static void every_failing_call_is_told(void **state)
 			struct trial trial;
 			uint64_t nth = 1;
 
-			open_trial(&trial, &small_ones[k], OTHER_GEOMETRY);
+			open_trial(&trial, &small_ones[k], OTHER_GEOMETRY, k & 1);
 			while (fail_once(&trial, (enum call_kind)kind, nth, nth & 1))
 				nth++;
 			assert_true(nth > 4);
@@ -336,7 +439,7 @@ static void nothing_is_read(void **state)
 	for (size_t k = 0; k < N_SMALL; k++) {
 		struct trial trial;
 
-		open_trial(&trial, &small_ones[k], RANDOM);
+		open_trial(&trial, &small_ones[k], RANDOM, false);
 		assert_false(fail_once(&trial, CALL_READ, 1, true));
 		close_trial(&trial);
 	}
@@ -350,12 +453,12 @@ static void every_failing_allocation_is_told(void **state)
 		enum fat_status status;
 		uint64_t nth = 0, n;
 
-		open_trial(&trial, &small_ones[k], OTHER_GEOMETRY);
+		open_trial(&trial, &small_ones[k], OTHER_GEOMETRY, k & 1);
 		do {
 			struct fat_dev *dev = dev_fault_open(snap_clone(trial.s0));
 
 			malloc_fail_arm(++nth);
-			status = fat_format(dev, &trial.plan, &wanted);
+			status = format(&trial, dev);
 			n = malloc_fail_disarm();
 			assert_int_equal(status, n < nth ? FAT_OK : FAT_ERR_MEMORY);
 			judge(&trial, dev->below, "allocation");
@@ -371,6 +474,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_cut_leaves_half_a_volume),
+		cmocka_unit_test(no_cut_leaves_half_a_filled_volume),
+		cmocka_unit_test(failing_content_leaves_no_volume),
 		cmocka_unit_test(no_cut_leaves_half_a_large_volume),
 		cmocka_unit_test(careless_formatters_are_caught),
 		cmocka_unit_test(every_failing_call_is_told),
