@@ -289,7 +289,7 @@ static void want_field(struct judge *judge, const struct statement *s, struct fa
 	if (i + 1 >= rest.n_words)
 		statement_die(judge->image->recipe, s, "'= VALUE' is missing");
 	if (place.is_text) {
-		get_bytes(after, place.off, text, min_u64(place.len, 16));
+		get_bytes(after, place.off, text, (size_t)min_u64(place.len, 16));
 		if (strncmp(text, rest.word[i + 1], strlen(rest.word[i + 1])) != 0)
 			complain(judge, "line %u: it is '%s'", s->line, text);
 	} else if (found != place_value(judge->image, &rest, rest.word[i + 1], found)) {

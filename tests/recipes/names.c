@@ -151,7 +151,7 @@ void name_from_units(const uint16_t *units, size_t n, char *to)
 
 size_t name_lfn_slots(size_t n_units)
 {
-	return div_ceil(n_units, LFN_UNITS_A_SLOT);
+	return (n_units + LFN_UNITS_A_SLOT - 1) / LFN_UNITS_A_SLOT;
 }
 
 size_t name_unit_off(size_t i)
