@@ -55,10 +55,10 @@ static bool is_skipped(uint16_t unit)
 	return unit == '.' || unit == ' ';
 }
 
-/* Legal in long names only. */
+/* Legal in long names only, or in none: those of damaged volumes come here too. */
 static bool is_replaced(uint16_t unit)
 {
-	return unit < 0x80 && unit && strchr("+,;=[]", unit);
+	return unit < 0x20 || (unit < 0x80 && strchr("+,;=[]\"*/:<>?\\|", unit));
 }
 
 static void put_ascii(struct part *part, uint8_t c)
@@ -225,6 +225,40 @@ static void add_hash_tail(uint8_t name[FAT_SHORT_BYTES], const struct part *base
 		name[n++] = (uint8_t)"0123456789ABCDEF"[hash >> (shift - 4) & 15];
 	name[n] = '~';
 	name[n + 1] = (uint8_t)('0' + tail);
+}
+
+/* As many digits as it takes, in place of as much of the base. */
+static void add_long_tail(uint8_t name[FAT_SHORT_BYTES], const struct part *base, uint32_t tail)
+{
+	uint8_t digit[BASE_BYTES];
+	size_t n_digits = 0, n;
+
+	do {
+		digit[n_digits++] = (uint8_t)('0' + tail % 10);
+		tail /= 10;
+	} while (tail && n_digits < BASE_BYTES - 1);
+	n = clip(base, BASE_BYTES - 1 - n_digits);
+	memset(name + n, ' ', BASE_BYTES - n);
+	name[n++] = '~';
+	while (n_digits > 0)
+		name[n++] = digit[--n_digits];
+}
+
+bool fat_short_alias(const uint16_t *units, size_t n_units, uint32_t tail,
+		     const struct fat_codepage *page, uint8_t name[FAT_SHORT_BYTES])
+{
+	size_t n = n_units;
+	struct part base, ext;
+
+	while (n > 0 && is_skipped(units[n - 1]))
+		n--;
+	split(page, units, n, &base, &ext);
+	if (base.n_bytes == 0)
+		put_substitute(&base);
+	store(name, &base, &ext);
+	if (tail)
+		add_long_tail(name, &base, tail);
+	return n == n_units && !base.lossy && !ext.lossy;
 }
 
 enum fat_status fat_alias_make_unique(const struct fat_codepage *codepage, const uint16_t *name,
