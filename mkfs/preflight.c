@@ -6,6 +6,7 @@
  */
 #include "preflight.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,6 +61,22 @@ static void look_at_protection(const struct host_target *place, struct mkfs_pref
 			 sizeof(preflight->objection[0].what), "may not be written");
 }
 
+/* What the kernel has: the table that they come from may look like something else. */
+static bool object_to_partitions(const struct host_target *place, struct mkfs_preflight *preflight)
+{
+	struct host_topology topology;
+	struct mkfs_objection *objection;
+
+	if (place->kind != HOST_BLOCK ||
+	    host_topology_read(NULL, place, &topology) != HOST_YES || topology.n_partitions == 0)
+		return false;
+	objection = add(preflight, true, "use -I to override");
+	snprintf(objection->what, sizeof objection->what,
+		 "Partitions or virtual mappings on device, %" PRIu32 " of them, "
+		 "not making filesystem", topology.n_partitions);
+	return true;
+}
+
 /*
  * libblkid takes a FAT volume with sectors above 4096 bytes for a partition table: there is 55 AA at
  * its end, and nothing else that it knows.
@@ -76,16 +93,17 @@ static bool is_large_sector_fat(struct fat_dev *dev, uint64_t volume_off)
 	return boot.sector_bytes > 4096 && fat_geometry_decode(&boot, &geometry) == FAT_OK;
 }
 
-static void look_at_content(struct fat_dev *dev, uint64_t volume_off,
-			    struct mkfs_preflight *preflight)
+static void look_at_content(const struct host_target *place, struct fat_dev *dev,
+			    uint64_t volume_off, struct mkfs_preflight *preflight)
 {
+	bool has_partitions = object_to_partitions(place, preflight);
 	struct host_signature found;
 	struct mkfs_objection *objection;
 
 	if (host_signature_read(fat_dev_file_fd(dev), volume_off, 0, &found) != HOST_YES ||
 	    found.is_fat)
 		return;
-	if (found.is_table && is_large_sector_fat(dev, volume_off))
+	if (found.is_table && (has_partitions || is_large_sector_fat(dev, volume_off)))
 		return;
 	objection = add(preflight, true, "use -I to override");
 	if (found.is_table)
@@ -103,7 +121,7 @@ void mkfs_preflight_look(const struct host_target *place, struct fat_dev *dev, u
 	*preflight = (struct mkfs_preflight){ .n_objections = 0 };
 	look_at_use(place, preflight);
 	look_at_protection(place, preflight);
-	look_at_content(dev, volume_off, preflight);
+	look_at_content(place, dev, volume_off, preflight);
 }
 
 static bool ask(const char *path)

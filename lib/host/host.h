@@ -105,7 +105,8 @@ struct host_topology {
 	char disk[HOST_NAME_BYTES]; /* the whole disk: "sdb" */
 	char driver[HOST_NAME_BYTES]; /* "loop" "dm" "nvme" "mmc" "usb" "virtio" "ata" or empty */
 	bool is_partition;
-	uint64_t size_bytes;       /* of the target's device */
+	uint32_t n_partitions; /* of the target's device, that the kernel has: 0 of a partition */
+	uint64_t size_bytes;   /* of the target's device */
 	uint64_t disk_bytes;       /* of the whole disk */
 	uint64_t part_start_bytes; /* of a partition, from the start of the whole disk */
 	int64_t alignment_off;     /* to the next natural boundary; -1: misaligned */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "mounts.h"
 #include "sysfs.h"
 
 #define SYSFS_SECTOR_BYTES 512u /* in sysfs always, whatever the device's own */
@@ -90,6 +91,16 @@ static int64_t read_alignment(const char *dir)
 	return strtoll(text, NULL, 10);
 }
 
+static bool count_one(void *context, dev_t number, const char *name)
+{
+	uint32_t *n = context;
+
+	(void)number;
+	(void)name;
+	(*n)++;
+	return false;
+}
+
 enum host_answer host_topology_read(const struct host_roots *roots,
 				    const struct host_target *target,
 				    struct host_topology *topology)
@@ -107,6 +118,7 @@ enum host_answer host_topology_read(const struct host_roots *roots,
 	host_link_name(dir, "", topology->name, sizeof topology->name);
 	topology->size_bytes = attr_sectors(dir, "size");
 	topology->is_partition = host_attr_u64(dir, "partition", &index);
+	host_each_partition(dir, count_one, &topology->n_partitions);
 	topology->part_start_bytes = attr_sectors(dir, "start");
 	topology->alignment_off = read_alignment(dir);
 	if (!host_join(disk_dir, dir, topology->is_partition ? ".." : ""))

@@ -125,6 +125,33 @@ data_off() {
 	[ $(($(data_off 63) % 32768)) -eq 0 ]
 }
 
+@test "a disk with partitions is refused unless -I, whatever its first sector looks like" {
+	image a 80M
+	mkfs.fat -q a
+	cp a before
+	partition a 2048 100000
+	run --separate-stderr mkfs.fat "$loop"
+	[ "$status" -eq 1 ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == *"Partitions or virtual mappings on device, 1 of them"*"; use -I to override" ]]
+	cmp a before
+	mkfs.fat -q "$part"
+	mkfs.fat -q -I "$loop"
+}
+
+@test "swap space is refused, also with -I" {
+	image a 8M
+	attach a
+	mkswap "$loop" >/dev/null 2>&1 || skip "no mkswap"
+	run --separate-stderr mkfs.fat "$loop"
+	[[ $status -eq 1 && $stderr == *"holds a file system (swap); use -I to override" ]]
+	swapon "$loop" 2>/dev/null || skip "no swap space may be added here"
+	run --separate-stderr mkfs.fat -I "$loop"
+	swapoff "$loop"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"used as swap space; swapoff it first" ]]
+}
+
 @test "a partition on blocks of 4096 bytes: hidden sectors are logical ones" {
 	image a 300M
 	partition a 2048 500000 -b 4096

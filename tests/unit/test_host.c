@@ -278,6 +278,7 @@ static void topology_of_a_disk(void **state)
 	assert_string_equal(t.disk, "sdb");
 	assert_string_equal(t.driver, "usb");
 	assert_false(t.is_partition);
+	assert_true(t.n_partitions > 0);
 	assert_true(t.size_bytes == 7821312ull * 512 && t.disk_bytes == t.size_bytes);
 	assert_int_equal(t.logical_block_bytes, 512);
 	assert_int_equal(t.physical_block_bytes, 4096);
@@ -301,6 +302,7 @@ static void topology_of_a_partition(void **state)
 	assert_string_equal(t.name, "sdb1");
 	assert_string_equal(t.disk, "sdb");
 	assert_true(t.is_partition);
+	assert_int_equal(t.n_partitions, 0);
 	assert_int_equal(t.part_start_bytes, 63 * 512);
 	assert_int_equal(t.alignment_off, -1);
 	assert_true(t.size_bytes == 2048000ull * 512 && t.disk_bytes == 7821312ull * 512);
