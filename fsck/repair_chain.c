@@ -9,6 +9,8 @@
 
 #include "repair.h"
 
+#define MAX_WEIGHED 1000u /* lost chains: of more, hardly one alone fits */
+
 /* The size that fits n clusters; never more than the entry said. */
 static uint32_t size_of(const struct repair *repair, const struct fault *fault, uint32_t n)
 {
@@ -17,9 +19,27 @@ static uint32_t size_of(const struct repair *repair, const struct fault *fault, 
 	return bytes < fault->size ? (uint32_t)bytes : fault->size;
 }
 
+/*
+ * When to give up what an entry misses. With one lost chain that fits, a run after an interruption
+ * must not find one entry alone for it: the chain is saved first.
+ */
+static enum fat_stage give_up_stage(const struct repair *repair, const struct fault *fault)
+{
+	const struct fsck *fsck = repair->fsck;
+	uint64_t missing = fat_geometry_clus_for(&fsck->geometry, fault->size) - fault->n;
+	size_t n_fits = 0, n = fsck->lost.n <= MAX_WEIGHED ? fsck->lost.n : 0;
+
+	for (size_t i = 0; i < n && n_fits < 2; i++) {
+		const struct lost_chain *lost = fat_vec_at(&fsck->lost, i);
+
+		n_fits += lost->n == missing || lost->n + (uint64_t)1 == missing;
+	}
+	return n_fits == 1 ? FAT_STAGE_RELEASE : FAT_STAGE_DETACH;
+}
+
 static enum fat_status empty_entry(struct repair *repair, const struct fault *fault)
 {
-	return repair_set_start(repair, FAT_STAGE_DETACH, fault->entry_off, 0, 0);
+	return repair_set_start(repair, give_up_stage(repair, fault), fault->entry_off, 0, 0);
 }
 
 /* The cluster that it runs into is nobody's: content and place are the entry's last word on it. */
@@ -62,8 +82,8 @@ static enum fat_status end_here(struct repair *repair, const struct fault *fault
 		return empty_entry(repair, fault);
 	status = repair_set_end(repair, FAT_STAGE_DETACH, fault->last);
 	if (status == FAT_OK && !fault->is_dir)
-		status = repair_set_start(repair, FAT_STAGE_DETACH, fault->entry_off, fault->start,
-					  size_of(repair, fault, fault->n));
+		status = repair_set_start(repair, give_up_stage(repair, fault), fault->entry_off,
+					  fault->start, size_of(repair, fault, fault->n));
 	return status;
 }
 

@@ -75,7 +75,10 @@ static enum fat_status remove_end_marks(struct repair *repair, const struct faul
 	return status;
 }
 
-/* fault->a: the end mark; every slot behind it becomes one that was never used. */
+/*
+ * fault->a: the end mark; every slot behind it becomes one that was never used. It may be content of a
+ * file that gets a copy of its own: that comes first.
+ */
 static enum fat_status delete_remains(struct repair *repair, const struct fault *fault)
 {
 	static const uint8_t unused = 0;
@@ -92,7 +95,7 @@ static enum fat_status delete_remains(struct repair *repair, const struct fault 
 		for (size_t at = 0; at < dir.len_bytes && status == FAT_OK; at += FAT_SLOT_BYTES) {
 			behind = behind || dir.off + at == fault->a;
 			if (behind && dir.buf[at] != 0)
-				status = repair_write(repair, FAT_STAGE_DETACH, dir.off + at,
+				status = repair_write(repair, FAT_STAGE_RELEASE, dir.off + at,
 						      &unused, 1);
 		}
 	}

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "bytes.h"
 #include "repair.h"
 
 #define STATE_OFF_16 37u
@@ -18,7 +19,11 @@ struct mirror {
 	struct repair *repair;
 	uint32_t copy;
 	uint64_t done_off; /* behind the last byte copied, within a FAT */
+	uint32_t n_runs;
 };
+
+#define MAX_RUN	 64u   /* entries of a run that are written one by one */
+#define MAX_RUNS 1024u /* of these */
 
 static enum fat_status mirror_sectors(struct mirror *mirror, uint32_t copy, uint32_t first,
 				      uint32_t last)
@@ -45,28 +50,62 @@ static enum fat_status mirror_sectors(struct mirror *mirror, uint32_t copy, uint
 			    fat_geometry_fat_off(geometry, fsck->table.copy) + from, end - from);
 }
 
+static enum fat_status mirror_entry(struct repair *repair, uint32_t copy, uint32_t clus)
+{
+	struct fat_table *table = &repair->fsck->table;
+	uint32_t value = 0;
+	enum fat_status status = fat_table_get(table, clus, &value);
+
+	fat_txn_set_stage(repair->txn, value ? FAT_STAGE_MIRROR : FAT_STAGE_SUMMARY);
+	return status == FAT_OK ? fat_table_set_in_copy(table, copy, clus, value) : status;
+}
+
+/* With the four bits of FAT32 that are reserved. */
+static enum fat_status mirror_entry_32(struct repair *repair, uint32_t copy, uint32_t clus)
+{
+	const struct fat_table *table = &repair->fsck->table;
+	uint64_t at = fat_entry_off(FAT_TYPE_32, clus);
+	uint64_t off = fat_geometry_fat_off(table->geometry, copy) + at;
+	uint8_t bytes[4], found[4];
+	enum fat_status status;
+
+	status = fat_dev_read(repair->txn,
+			      fat_geometry_fat_off(table->geometry, fat_table_copy_of(table, clus)) +
+				      at,
+			      bytes, sizeof bytes);
+	if (status == FAT_OK)
+		status = fat_dev_read(repair->txn, off, found, sizeof found);
+	if (status != FAT_OK || memcmp(bytes, found, sizeof bytes) == 0)
+		return status;
+	fat_txn_set_stage(repair->txn, fat_entry_get(FAT_TYPE_32, bytes, 0) ? FAT_STAGE_MIRROR :
+									      FAT_STAGE_SUMMARY);
+	return fat_dev_write(repair->txn, off, bytes, sizeof bytes);
+}
+
 static enum fat_status mirror_entries(struct repair *repair, uint32_t copy, uint32_t first,
 				      uint32_t last)
 {
-	struct fat_table *table = &repair->fsck->table;
+	const struct fat_geometry *geometry = &repair->fsck->geometry;
+	uint32_t n = geometry->sector_bytes / 4;
 	enum fat_status status = FAT_OK;
 
-	fat_txn_set_stage(repair->txn, FAT_STAGE_MIRROR);
-	for (uint32_t c = first; c <= last && status == FAT_OK; c++) {
-		uint32_t value;
-
-		status = fat_table_get(table, c, &value);
-		if (status == FAT_OK)
-			status = fat_table_set_in_copy(table, copy, c, value);
+	if (geometry->type == FAT_TYPE_32) { /* as the sectors are */
+		first -= first % n;
+		last = min_u32(last + n - 1 - last % n, fat_geometry_last_clus(geometry));
 	}
+	for (uint32_t c = first; c <= last && status == FAT_OK; c++)
+		status = geometry->type == FAT_TYPE_32 ? mirror_entry_32(repair, copy, c) :
+							 mirror_entry(repair, copy, c);
 	return status;
 }
 
+/* Entries become free after those that led to them have changed; whole sectors where all is wrong. */
 static enum fat_status mirror_run(void *context, uint32_t copy, uint32_t first, uint32_t last)
 {
 	struct mirror *mirror = context;
 
-	if (mirror->repair->fsck->table.n_ranges > 0 || mirror->repair->fsck->table.n_bad > 0)
+	if (mirror->repair->fsck->table.n_ranges > 0 || mirror->repair->fsck->table.n_bad > 0 ||
+	    (last - first < MAX_RUN && mirror->n_runs++ < MAX_RUNS))
 		return mirror_entries(mirror->repair, copy, first, last);
 	return mirror_sectors(mirror, copy, first, last);
 }
@@ -232,7 +271,8 @@ static enum fat_status mark(struct repair *repair)
 {
 	static const uint8_t dirty = FAT_STATE_DIRTY;
 	struct fsck *fsck = repair->fsck;
-	uint32_t flag = fat_entry_clean_bit(fsck->geometry.type);
+	uint32_t flag = fat_entry_clean_bit(fsck->geometry.type), believed;
+	enum fat_status status = FAT_OK;
 
 	if (has_state(fsck) && !fsck->boot_replaced &&
 	    !fat_dev_unreadable(repair->txn, 0, FAT_BOOT_BYTES))
@@ -240,9 +280,13 @@ static enum fat_status mark(struct repair *repair)
 						  fat_txn_write_bits(repair->txn, FAT_STAGE_MARK,
 								     state_off(fsck), &dirty,
 								     &dirty, 1);
-	if (flag == 0)
-		return FAT_OK;
-	return write_fat_flag(repair, FAT_STAGE_MARK, fat_table_copy_of(&fsck->table, 1), flag, false);
+	believed = fat_table_copy_of(&fsck->table, 1);
+	for (uint32_t i = 0; flag != 0 && i < fsck->geometry.n_fats && status == FAT_OK; i++)
+		if (i == believed || fsck->geometry.mirrored)
+			status = write_fat_flag(repair,
+						i == believed ? FAT_STAGE_MARK : FAT_STAGE_MIRROR, i,
+						flag, false);
+	return status;
 }
 
 /*

@@ -3,7 +3,7 @@
  * repair_relink: lost chains that go back where they came from.
  *
  * An entry that misses m clusters and a lost chain of m clusters belong together if no other entry
- * and no other chain fits; where several do, being neighbours on disk decides. A chain that runs into
+ * and no other chain fits; where several do, those that are neighbours on disk. A chain that runs into
  * a free or bad cluster may go on through it. A directory belongs to the entry in the directory that
  * its ".." names.
  */
@@ -235,37 +235,30 @@ static bool gap_fits(struct relink *relink, const struct gap *gap, const struct 
 	       (!gap->through || readable(relink, gap->through));
 }
 
-/* Gaps and chains of one length, each sorted: only one of each, or only one pair of neighbours. */
+/*
+ * Gaps and chains of one length: neighbours, or the only one of each. Neighbours are so whatever else
+ * fits, so that a run after an interruption decides the same.
+ */
 static enum fat_status match_length(struct relink *relink, size_t gap_from, size_t gap_end,
 				    size_t lost_from, size_t lost_end)
 {
-	struct gap *gap = NULL;
-	struct lost_chain *lost = NULL;
-	size_t n_pairs = 0, n_near = 0;
 	bool alone = gap_end - gap_from == 1 && lost_end - lost_from == 1;
+	enum fat_status status = FAT_OK;
 
 	if ((gap_end - gap_from) * (lost_end - lost_from) > 100000)
 		return FAT_OK;
 	for (size_t i = gap_from; i < gap_end; i++) {
-		struct gap *g = fat_vec_at(&relink->gaps, i);
+		struct gap *gap = fat_vec_at(&relink->gaps, i);
 
-		for (size_t k = lost_from; k < lost_end; k++) {
+		for (size_t k = lost_from; k < lost_end && status == FAT_OK; k++) {
 			struct lost_ref *ref = fat_vec_at(&relink->lost, k);
-			bool near = are_neighbours(g, ref->lost);
 
-			if (!gap_fits(relink, g, ref->lost))
-				continue;
-			n_pairs++;
-			n_near += near;
-			if (near || !gap) {
-				gap = g;
-				lost = ref->lost;
-			}
+			if ((alone || are_neighbours(gap, ref->lost)) &&
+			    gap_fits(relink, gap, ref->lost))
+				status = link_gap(relink, gap, ref->lost);
 		}
 	}
-	if (!gap || !(n_near == 1 || (alone && n_pairs == 1)))
-		return FAT_OK;
-	return link_gap(relink, gap, lost);
+	return status;
 }
 
 static int by_missing(const void *a, const void *b)

@@ -1077,7 +1077,7 @@ enum fat_stage {
 	FAT_STAGE_ATTACH,  /* references added */
 	FAT_STAGE_RELEASE, /* unreferenced clusters become free */
 	FAT_STAGE_MIRROR,  /* other FAT copies, backup boot sector, damaged evidence */
-	FAT_STAGE_SUMMARY, /* FSInfo */
+	FAT_STAGE_SUMMARY, /* FSInfo; what became free in the other FAT copies */
 	FAT_STAGE_CLEAN,   /* the dirty flag again */
 	FAT_N_STAGES
 };

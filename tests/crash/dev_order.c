@@ -104,13 +104,14 @@ static unsigned of_primary_entry(uint32_t was, uint32_t is, uint32_t end_min)
 
 /*
  * Something new is written to one FAT first, whichever it is that the repair trusts; the others
- * follow in MIRROR. What makes an entry equal to another copy's can be that, or a repair that takes
+ * follow in MIRROR, or in SUMMARY with what becomes free. What makes an entry equal to another copy's can be that, or a repair that takes
  * the other copy's word.
  */
 static unsigned of_entry(struct dev_order *order, uint32_t copy, uint32_t clus, uint32_t was,
 			 uint32_t is)
 {
 	bool follows = is_in_other_copy(order, copy, clus, is);
+	unsigned follow = 0;
 
 	if (clus == 0)
 		return FIX;
@@ -118,9 +119,11 @@ static unsigned of_entry(struct dev_order *order, uint32_t copy, uint32_t clus, 
 		return (follows ? MIRROR : 0) | of_entry_one(&order->shape, was, is);
 	if (!follows && order->primary < 0)
 		order->primary = (int)copy;
+	if (follows)
+		follow = is == 0 ? MIRROR | SUMMARY : MIRROR;
 	if (order->primary >= 0 && order->primary != (int)copy)
-		return MIRROR;
-	return (follows ? MIRROR : 0) | of_primary_entry(was, is, shape_end_min(&order->shape));
+		return follow ? follow : MIRROR;
+	return follow | of_primary_entry(was, is, shape_end_min(&order->shape));
 }
 
 static bool is_long(const uint8_t *slot)
@@ -133,15 +136,36 @@ static bool is_alive(const uint8_t *slot)
 	return slot[0] != 0 && slot[0] != 0xE5;
 }
 
-static unsigned of_slot(const uint8_t *was, const uint8_t *is)
+/* Whether a driver that reads the folders comes to this slot: it does not behind an end mark. */
+static bool is_read(const struct dev_order *order, uint64_t off)
+{
+	struct crash_refs refs;
+	bool found = false;
+
+	crash_refs_read(&refs, order->dev.below, &order->shape);
+	for (size_t i = 0; i < refs.n && !found; i++)
+		found = refs.ref[i].from == 0 && refs.ref[i].off == off;
+	crash_refs_free(&refs);
+	return found;
+}
+
+/* An entry that only asks for less than it did. */
+static bool gives_up(const uint8_t *was, const uint8_t *is)
+{
+	return memcmp(was, is, 20) == 0 && get_le32(is + 28) < get_le32(was + 28) &&
+	       (get_le16(is + 26) == 0 || get_le16(is + 26) == get_le16(was + 26));
+}
+
+static unsigned of_slot(const struct dev_order *order, uint64_t off, const uint8_t *was,
+			const uint8_t *is)
 {
 	if (!is_alive(was) && !is_alive(is))
 		return FIX;
 	if (!is_alive(was))
 		return is_long(is) ? PREPARE : ATTACH | (is[0] == '.' ? PREPARE | DETACH : 0);
 	if (!is_alive(is))
-		return is_long(was) ? DETACH | RELEASE : DETACH;
-	return PREPARE | DETACH | ATTACH;
+		return is_long(was) || !is_read(order, off) ? DETACH | RELEASE : DETACH;
+	return PREPARE | DETACH | ATTACH | (gives_up(was, is) ? RELEASE : 0);
 }
 
 /* ---- what a write changes ------------------------------------------------------------------ */
@@ -201,7 +225,7 @@ static unsigned of_data(const struct dev_order *order, uint64_t off, const uint8
 
 		get_bytes(order->dev.below, off + at, was, sizeof was);
 		if (memcmp(was, is + at, sizeof was) != 0)
-			stages &= of_slot(was, is + at);
+			stages &= of_slot(order, off + at, was, is + at);
 	}
 	return stages;
 }
