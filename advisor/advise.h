@@ -48,8 +48,8 @@ enum fat_status advise_target_open(const char *path, bool writable, struct advis
 enum fat_status advise_target_simulate(const struct sim_params *params, struct fat_dev *content,
 				       struct advise_target *target);
 
-/* What a simulated target has done so far. */
-struct sim_stats advise_target_sim_stats(const struct advise_target *target);
+/* How often one block of a simulated target was erased, of those from from_off on. */
+unsigned advise_target_sim_worst_erases(const struct advise_target *target, uint64_t from_off);
 
 /* Closes the device; a simulated one's clock goes with it. */
 void advise_target_close(struct advise_target *target);
@@ -198,12 +198,13 @@ struct advise_measured {
 	struct advise_trace trace;
 	struct advise_inside inside;
 	uint64_t gap_bytes[ADVISE_N_GAPS]; /* a disk: the shortest that costs no turn; 0: unknown */
-	struct advise_samples seek;                 /* 4 KiB reads at random places */
-	struct advise_samples again;                /* the same read, again and again */
+	struct advise_samples seek;        /* 4 KiB reads at random places */
+	struct advise_samples again;       /* the same read, again and again */
 	struct advise_samples read[ADVISE_N_SIZES]; /* rising, one after the other */
 	struct advise_samples write[ADVISE_N_SIZES];
 	struct advise_page_scan page_scan;
-	struct advise_block_scan block_scan;
+	struct advise_block_scan block_scan,
+		write_scan; /* by reads; by the ends of a stream's blocks */
 	struct advise_stream read_stream, write_stream, two_streams, four_streams;
 	struct advise_samples flush;
 	struct advise_rehearsal rehearsal[ADVISE_N_CLUSTERS];

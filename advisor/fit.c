@@ -97,7 +97,7 @@ static void try_blocks(struct search *s, const struct advise_inferred *inferred)
 	}
 	p.fresh = true;
 	p.fat_blocks = 0;
-	for (p.open_segments = 1; !seen && p.open_segments <= MOST_OPEN; p.open_segments++)
+	for (p.open_segments = 1; p.open_segments <= MOST_OPEN; p.open_segments++)
 		try_ways(s, p);
 }
 
@@ -157,7 +157,8 @@ static void set_times(const struct search *s, const struct advise_inferred *infe
 	p->sense_ns = whole_ns(ns[PART_SENSE]);
 	p->copy_ns = whole_ns(ns[PART_COPY]);
 	p->erase_ns = whole_ns(ns[PART_ERASE]);
-	p->flush_ns = whole_ns(ns[PART_FLUSH]);
+	p->flush_ns = s->measured->settle == ADVISE_SETTLE_BY_FLUSH ? whole_ns(ns[PART_FLUSH])
+								    : whole_ns(inferred->flush_ns);
 	p->read_command_ns = whole_ns(fmax(inferred->far_read_ns - ns[PART_SENSE], 0));
 	if (p->max_command_bytes == 0)
 		p->max_command_bytes = s->measured->max_bytes;
@@ -238,6 +239,7 @@ void advise_fit_model(const struct advise_measured *measured,
 	else
 		fit_flash(&s, inferred, params, fit);
 	free(s.table.rows);
-	if (s.found && fit->error <= (inferred->heads_move ? ADVISE_FIT_DISK_LIMIT : ADVISE_FIT_LIMIT))
+	if (s.found &&
+	    fit->error <= (inferred->heads_move ? ADVISE_FIT_DISK_LIMIT : ADVISE_FIT_LIMIT))
 		fit->params = params;
 }

@@ -3,8 +3,8 @@
  * fit_disk: a model of a disk from the times of its reads and writes. Pure.
  *
  * Writes one after the other each wait for the same place to come round again: a turn, plus the
- * part of a turn that the data take. Where a cache hides that, the same read again and again takes a
- * turn, and a long stream of writes goes at the speed of the platter.
+ * part of a turn that the data take. Where a cache hides that, the same read again and again takes
+ * a turn, and a long stream of writes goes at the speed of the platter.
  */
 #include <math.h>
 
@@ -27,8 +27,7 @@ static double error_of(const struct advise_measured *measured,
 	size_t n = 0;
 
 	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
-		double said =
-			inferred->command_ns + inferred->ns_per_byte * advise_size_bytes(i);
+		double said = inferred->command_ns + inferred->ns_per_byte * advise_size_bytes(i);
 
 		if (inferred->write_ns[i] <= 0 || advise_size_bytes(i) > measured->max_bytes)
 			continue;
@@ -94,10 +93,13 @@ bool fit_disk(const struct advise_measured *measured, const struct advise_inferr
 				  .block_bytes = 512,
 				  .rpm = 60e9 / turn,
 				  .track_bytes = (uint64_t)(turn / platter),
+				  .flush_ns = whole_ns(inferred->flush_ns),
 				  .max_command_bytes = measured->max_bytes };
 	set_bus(inferred, platter, p);
 	set_gaps(measured, platter, p);
 	set_seek(inferred, turn, p);
+	if (cached)
+		p->flush_ns = 0; /* what was measured is the emptying */
 	p->cache_bytes = cached ? max_u64(measured->cache_bytes, 65536) : 0;
 	p->cache_lies = measured->settle == ADVISE_SETTLE_BY_READ;
 	*error = cached ? fit_replay_error(measured, p, table) : error_of(measured, inferred);

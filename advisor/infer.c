@@ -219,23 +219,29 @@ static void infer_by_visits(const struct advise_measured *measured,
 	inferred->block_off_confidence = high - low <= page ? inferred->block.confidence : 0;
 }
 
+/* Is what a search for blocks came to held up by the pairs? */
+static bool take_blocks(const struct advise_block_scan *scan, struct advise_inferred *inferred)
+{
+	double sure = advise_pairs_agree(&scan->pairs, inferred->noise);
+
+	if (scan->period_bytes == 0 || sure < 0.8)
+		return false;
+	inferred->block = (struct advise_value){ scan->period_bytes, sure };
+	inferred->block_off = scan->phase_off;
+	inferred->block_off_confidence = sure;
+	return true;
+}
+
 static void infer_inside(const struct advise_measured *measured, struct advise_inferred *inferred)
 {
-	const struct advise_page_scan *pages = &measured->page_scan;
-	const struct advise_block_scan *blocks = &measured->block_scan;
-	double sure = advise_pairs_agree(&pages->pairs, inferred->noise);
+	double sure = advise_pairs_agree(&measured->page_scan.pairs, inferred->noise);
 	uint64_t page = advise_page_of(measured, &inferred->page_off);
 
 	if (page && sure >= 0.8)
 		inferred->page = (struct advise_value){ page, sure };
-	sure = advise_pairs_agree(&blocks->pairs, inferred->noise);
-	if (blocks->period_bytes && sure >= 0.8) {
-		inferred->block = (struct advise_value){ blocks->period_bytes, sure };
-		inferred->block_off = blocks->phase_off;
-		inferred->block_off_confidence = sure;
-	} else {
+	if (!take_blocks(&measured->block_scan, inferred) &&
+	    !take_blocks(&measured->write_scan, inferred))
 		infer_by_visits(measured, inferred);
-	}
 }
 
 /* ---- the rest ------------------------------------------------------------------------------ */

@@ -15,6 +15,7 @@
 
 #define SMALLEST_BLOCK (256u << 10)
 #define LARGEST_BLOCK  (32u << 20)
+#define CLEARLY        1.5
 
 /* Part of the variance that the best line leaves; 1 if the line falls. */
 static double left_over(const double *x, const double *y, size_t n)
@@ -72,29 +73,47 @@ static double try_block(const struct teeth *t, uint64_t block, uint64_t off)
 	return n >= 8 ? left_over(x, y, n) : 1;
 }
 
+/* The least that any offset leaves. */
+static double try_offsets(const struct teeth *t, uint64_t block, uint64_t page_off, uint64_t *best)
+{
+	double least = 1;
+
+	for (uint64_t off = page_off; off < block; off += t->page_bytes) {
+		double left = try_block(t, block, off);
+
+		if (left >= least)
+			continue;
+		least = left;
+		*best = off;
+	}
+	return least;
+}
+
+/* No other size may explain the visits nearly as well. */
 uint64_t advise_find_sawtooth(const struct advise_inside *inside, uint64_t page_bytes,
 			      uint64_t page_off, uint64_t *block_off, double *left)
 {
 	struct teeth t = { inside, page_bytes ? page_bytes : 16384 };
+	double second = 1;
 	uint64_t found = 0;
 
 	*left = 1;
 	if (inside->open_segments == 0 || inside->n_visits < inside->open_segments + 8u)
 		return 0;
 	for (uint64_t block = SMALLEST_BLOCK; block <= LARGEST_BLOCK; block += SMALLEST_BLOCK) {
-		if (block % t.page_bytes != 0)
-			continue;
-		for (uint64_t off = page_off; off < block; off += t.page_bytes) {
-			double remains = try_block(&t, block, off);
+		uint64_t off = 0;
+		double least = block % t.page_bytes ? 1 : try_offsets(&t, block, page_off, &off);
 
-			if (remains >= *left)
-				continue;
-			*left = remains;
-			*block_off = off;
-			found = block;
+		if (least >= *left) {
+			second = fmin(second, least);
+			continue;
 		}
+		second = *left;
+		*left = least;
+		*block_off = off;
+		found = block;
 	}
-	return found;
+	return *left * CLEARLY < second ? found : 0;
 }
 
 void advise_sawtooth_gap(const struct advise_inside *inside, uint64_t block_bytes,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * measure_disk: what a disk needs between two writes. Sectors go by meanwhile: a write that begins
- * too close behind the last one waits a whole turn for them to come round again, so the shortest gap
- * that needs no turn is the time that a command takes. Small files with gaps between them depend on
- * it by factors.
+ * too close behind the last one waits a whole turn for them to come round again, so the shortest
+ * gap that needs no turn is the time that a command takes. Small files with gaps between them
+ * depend on it by factors.
  */
 #include "bytes.h"
 #include "probe.h"

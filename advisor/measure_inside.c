@@ -65,7 +65,8 @@ static bool try_order(struct visits *v)
 
 /*
  * Block after block is taken in turn, each followed by a visit to the one not seen for longest:
- * while that is cheap, all of them are open at once.
+ * while that is cheap, all of them are open at once. Pages go from the first one on in order: to
+ * close such a block wears least.
  */
 static bool count_open(struct visits *v)
 {
@@ -77,8 +78,8 @@ static bool count_open(struct visits *v)
 
 	for (uint32_t n = 1; n <= MAX_OPEN + 1; n++) {
 		queue[n - 1].start_off = new_block(v);
-		queue[n - 1].next_page = 2;
-		if (!visit(v, queue[n - 1].start_off, 1, &dear))
+		queue[n - 1].next_page = 1;
+		if (!visit(v, queue[n - 1].start_off, 0, &dear))
 			return false;
 		for (int again = 0; n > 1 && again < 2; again++) {
 			uint64_t start_off = queue[0].start_off, page = queue[0].next_page;

@@ -8,7 +8,8 @@
 #include "bytes.h"
 #include "probe.h"
 
-#define SLOW_NS 50000000u
+#define SLOW_NS  50000000u
+#define N_ROUNDS 3 /* of a rehearsal */
 
 /*
  * Writes that give the inside of a device much to do for few bytes: a row of them, and some here
@@ -194,22 +195,39 @@ static enum fat_status write_stream(struct probe *p)
 	return status;
 }
 
-/* 64 KiB here, 64 KiB there, in turn, from one thread: n streams, 2 MiB in all. */
+/* Of the block that off lies in; off itself where blocks are not known, or cut off at the front. */
+static uint64_t block_start(const struct advise_inferred *inferred, uint64_t off)
+{
+	uint64_t block = inferred->block.value;
+
+	if (block == 0 || off < block)
+		return off;
+	return off - (off + block - inferred->block_off) % block;
+}
+
+/*
+ * 64 KiB here, 64 KiB there, in turn, from one thread: n streams, 2 MiB in all. Where each turn
+ * costs a block, two of them tell as much as all, and wear less; least where blocks begin.
+ */
 static enum fat_status write_streams(struct probe *p, size_t n, struct advise_stream *stream)
 {
 	const size_t all = 2u << 20, piece = 64u << 10, part = all / n;
+	const double dear_ns = 1.25 * advise_median(&p->measured->write[7]) + 1.5e6;
+	struct advise_inferred inferred;
 	uint64_t off[4], ns;
+	size_t n_dear = 0;
 
+	advise_infer(p->measured, &inferred);
 	probe_begin_step(p, n == 2 ? "two streams" : "four streams", 8);
 	if (!probe_affords(p, all, piece))
 		return FAT_OK;
 	for (size_t k = 0; k < n; k++) { /* loaded one behind the other, the first one last */
-		off[k] = probe_next_place(p, part);
+		off[k] = block_start(&inferred, probe_next_place(p, part));
 		if (!probe_load(p, off[k], part))
 			return FAT_OK;
 		memcpy(p->buf + (k + 1) * part, p->buf, part);
 	}
-	for (size_t at = 0; at < part; at += piece) {
+	for (size_t at = 0; at < part && n_dear < n; at += piece) {
 		for (size_t k = 0; k < n; k++) {
 			enum fat_status status;
 
@@ -224,6 +242,7 @@ static enum fat_status write_streams(struct probe *p, size_t n, struct advise_st
 				return status;
 			stream->bytes += piece;
 			stream->ns += ns;
+			n_dear += at > 0 && (double)ns > dear_ns; /* to begin may cost as well */
 		}
 	}
 	probe_verify(p, off[n - 1], part);
@@ -255,14 +274,14 @@ static bool load_meta(struct probe *p, const struct advise_layout *l, uint64_t c
 
 /* One round: n_data clusters, then the metadata. Counts only rounds that were completed. */
 static enum fat_status rehearse_round(struct probe *p, struct advise_rehearsal *r, uint64_t off,
-				      size_t at, size_t n_data, const struct meta_places *meta)
+				      uint32_t c, size_t n_data, const struct meta_places *meta)
 {
-	uint32_t c = r->cluster_bytes, block = p->target->block_bytes;
+	uint32_t block = p->target->block_bytes;
 	uint64_t ns, first_ns = 0, data_ns = 0, meta_ns = 0;
 	enum fat_status status = FAT_OK;
 
 	for (size_t i = 0; i < n_data && status == FAT_OK; i++) {
-		status = probe_write(p, off + at + i * c, p->buf + at + i * c, c, &ns);
+		status = probe_write(p, off + i * c, p->buf + i * c, c, &ns);
 		if (status == FAT_OK && (i == 0 || i + 1 == n_data))
 			status = probe_settle(p, &ns);
 		*(i == 0 ? &first_ns : &data_ns) += ns;
@@ -283,45 +302,42 @@ static enum fat_status rehearse_round(struct probe *p, struct advise_rehearsal *
 	return FAT_OK;
 }
 
+/* Each round with its data elsewhere, so that no block is erased again and again. */
 static enum fat_status rehearse(struct probe *p, const struct advise_layout *l, size_t index,
 				struct meta_places *meta)
 {
 	struct advise_rehearsal *r = &p->measured->rehearsal[index];
-	const size_t n_data = 12;
-	size_t round_bytes = n_data * l->cluster_bytes, n_rounds = 3;
-	uint64_t cluster = l->n_clusters / 3, off = l->data_off + cluster * l->cluster_bytes;
+	const size_t n_data = 12, round_bytes = n_data * l->cluster_bytes;
 	enum fat_status status = FAT_OK;
 
-	off = off / p->target->block_bytes * p->target->block_bytes;
 	probe_begin_step(p, "rehearsal", 8);
-	while (n_rounds > 1 && !probe_affords(p, n_rounds * round_bytes, l->cluster_bytes))
-		n_rounds--;
-	if (off + n_rounds * round_bytes > p->dev->size_bytes ||
-	    !probe_affords(p, n_rounds * round_bytes, l->cluster_bytes) ||
-	    !probe_load(p, off, n_rounds * round_bytes) || !load_meta(p, l, cluster + 2, meta))
-		return FAT_OK;
-	r->cluster_bytes = l->cluster_bytes;
-	for (size_t i = 0; i < n_rounds && status == FAT_OK; i++) {
+	for (size_t i = 0; i < N_ROUNDS && status == FAT_OK; i++) {
+		uint64_t cluster = l->n_clusters / 16 * (2 * index % 15 + 1 + i * 5 % 11);
+		uint64_t off = (l->data_off + cluster * l->cluster_bytes) / p->target->block_bytes *
+			       p->target->block_bytes;
+
 		if (probe_is_over(p) || !probe_affords_dear(p, 4) ||
-		    !probe_may_write(p, round_bytes + 3 * p->target->block_bytes))
+		    off + round_bytes > p->dev->size_bytes ||
+		    !probe_affords(p, round_bytes, l->cluster_bytes) ||
+		    !probe_may_write(p, round_bytes + 3 * p->target->block_bytes) ||
+		    !probe_load(p, off, round_bytes) || !load_meta(p, l, cluster + 2, meta))
 			break;
-		status = rehearse_round(p, r, off, i * round_bytes, n_data, meta);
+		status = rehearse_round(p, r, off, l->cluster_bytes, n_data, meta);
+		if (status == FAT_OK)
+			probe_verify(p, off, round_bytes);
 	}
-	if (r->n_rounds == 0)
-		r->cluster_bytes = 0;
-	else if (status == FAT_OK)
-		probe_verify(p, off, round_bytes);
+	r->cluster_bytes = r->n_rounds ? l->cluster_bytes : 0;
 	return status;
 }
 
 static enum fat_status rehearse_all(struct probe *p, const struct advise_layout *layouts)
 {
-	/* What people choose between comes first: 32 KiB, 4 KiB, 64 KiB ... */
-	static const uint8_t order[ADVISE_N_CLUSTERS] = { 6, 3, 7, 5, 4, 2, 1, 0 };
+	/* What people choose between: 32 KiB, 4 KiB, 64 KiB; all would wear out the FAT's place. */
+	static const uint8_t order[] = { 6, 3, 7 };
 	struct meta_places meta = { .content = aligned_alloc(4096, (size_t)3 * 4096) };
 	enum fat_status status = meta.content ? FAT_OK : FAT_ERR_MEMORY;
 
-	for (size_t i = 0; i < ADVISE_N_CLUSTERS && status == FAT_OK; i++) {
+	for (size_t i = 0; i < sizeof order && status == FAT_OK; i++) {
 		const struct advise_layout *l = &layouts[order[i]];
 
 		p->step_end_ns = UINT64_MAX;
@@ -344,6 +360,8 @@ enum fat_status probe_writes(struct probe *p, const struct advise_layout *layout
 		status = write_sizes(p);
 	if (status == FAT_OK)
 		status = write_stream(p);
+	if (status == FAT_OK)
+		status = probe_block_stream(p);
 	if (status == FAT_OK)
 		status = probe_inside(p);
 	if (status == FAT_OK)

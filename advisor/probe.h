@@ -85,6 +85,8 @@ void probe_keep(struct advise_samples *samples, uint64_t ns);
 void probe_reads(struct probe *p);
 /* Those that write: */
 enum fat_status probe_writes(struct probe *p, const struct advise_layout *layouts);
+/* Erase blocks by a long stream of writes, where reads show none. */
+enum fat_status probe_block_stream(struct probe *p);
 /* Single writes into erase blocks here and there. */
 enum fat_status probe_inside(struct probe *p);
 /* What a disk needs between two writes. */

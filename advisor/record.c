@@ -34,7 +34,7 @@
 	X(measured->inside.open_at_least)                                                          \
 	X(measured->inside.fat_blocks)                                                             \
 	X(measured->gap_bytes[0])                                                                  \
-	X(measured->gap_bytes[1])                                                             \
+	X(measured->gap_bytes[1])                                                                  \
 	X(measured->page_scan.off)                                                                 \
 	X(measured->page_scan.step_bytes)                                                          \
 	X(measured->block_scan.step_bytes)                                                         \
@@ -42,6 +42,10 @@
 	X(measured->block_scan.to_off)                                                             \
 	X(measured->block_scan.period_bytes)                                                       \
 	X(measured->block_scan.phase_off)                                                          \
+	X(measured->write_scan.from_off)                                                           \
+	X(measured->write_scan.to_off)                                                             \
+	X(measured->write_scan.period_bytes)                                                       \
+	X(measured->write_scan.phase_off)                                                          \
 	X(measured->read_stream.bytes)                                                             \
 	X(measured->read_stream.ns)                                                                \
 	X(measured->write_stream.bytes)                                                            \
@@ -101,6 +105,7 @@ static size_t lists_of(struct advise_measured *m, struct list lists[MAX_LISTS])
 	lists[n++] = (struct list){ "block_scan", 1, &blocks->n, blocks->excess_ns,
 				    ADVISE_MAX_BOUNDARIES };
 	add_pairs(lists, &n, "block_pairs", &blocks->pairs);
+	add_pairs(lists, &n, "write_pairs", &m->write_scan.pairs);
 	lists[n++] = (struct list){ "visits", 0, &inside->n_visits, inside->visit_off,
 				    ADVISE_MAX_VISITS };
 	lists[n++] = (struct list){ "visits", 1, &inside->n_visits, inside->visit_ns,
@@ -269,17 +274,22 @@ static bool is_inside(const struct advise_measured *m)
 	return true;
 }
 
-static bool scans_are_sound(const struct advise_measured *m)
+static bool blocks_are_sound(const struct advise_measured *m,
+			     const struct advise_block_scan *blocks)
 {
-	const struct advise_block_scan *blocks = &m->block_scan;
 	uint64_t period = blocks->period_bytes;
 
-	if (m->page_scan.step_bytes > 1u << 20 || m->page_scan.off > m->size_bytes)
-		return false;
 	if (period && (period < 1u << 16 || m->size_bytes / period > MOST_BLOCKS ||
 		       blocks->phase_off >= period))
 		return false;
-	return blocks->from_off <= blocks->to_off && blocks->to_off <= m->size_bytes &&
+	return blocks->from_off <= blocks->to_off && blocks->to_off <= m->size_bytes;
+}
+
+static bool scans_are_sound(const struct advise_measured *m)
+{
+	if (m->page_scan.step_bytes > 1u << 20 || m->page_scan.off > m->size_bytes)
+		return false;
+	return blocks_are_sound(m, &m->block_scan) && blocks_are_sound(m, &m->write_scan) &&
 	       m->inside.open_segments <= 64 && m->inside.open_at_least <= 9 &&
 	       m->inside.fat_blocks <= 64;
 }

@@ -111,6 +111,22 @@ struct sim_stats sim_stats(const struct sim *sim)
 	return sim->stats;
 }
 
+/* Places count from the first boundary, moved up by one block so that none is negative. */
+static uint64_t place_of(const struct sim *sim, uint64_t off)
+{
+	return off + (sim->p.block_off ? sim->p.block_bytes - sim->p.block_off : 0);
+}
+
+unsigned sim_worst_erases(const struct sim *sim, uint64_t from_off)
+{
+	unsigned worst = 0;
+
+	for (uint64_t i = 0; sim->wear && i < sim->n_blocks; i++)
+		if (i * sim->p.block_bytes >= place_of(sim, from_off) && sim->wear[i] > worst)
+			worst = sim->wear[i];
+	return worst;
+}
+
 /* xorshift64*: 0 <= x < 1 */
 static double random_unit(struct sim *sim)
 {
@@ -122,12 +138,6 @@ static double random_unit(struct sim *sim)
 
 /* ---- blocks and segments ------------------------------------------------------------------- */
 
-/* Places count from the first boundary, moved up by one block so that none is negative. */
-static uint64_t place_of(const struct sim *sim, uint64_t off)
-{
-	return off + (sim->p.block_off ? sim->p.block_bytes - sim->p.block_off : 0);
-}
-
 static uint64_t erase(struct sim *sim, uint64_t block)
 {
 	uint16_t *wear = &sim->wear[block];
@@ -135,8 +145,6 @@ static uint64_t erase(struct sim *sim, uint64_t block)
 	sim->stats.n_erases++;
 	if (*wear < UINT16_MAX)
 		++*wear;
-	if (*wear > sim->stats.n_worst_erases)
-		sim->stats.n_worst_erases = *wear;
 	return sim->p.erase_ns;
 }
 

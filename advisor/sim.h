@@ -63,7 +63,6 @@ struct sim_stats {
 	uint64_t n_commands, n_bytes;                /* writes */
 	uint64_t n_programmed_pages, n_sensed_pages; /* sensed: read because of a partial write */
 	uint64_t n_copied_pages, n_erases, n_flushes;
-	uint64_t n_worst_erases; /* of one block */
 };
 
 struct sim;
@@ -80,6 +79,9 @@ uint64_t sim_request(struct sim *sim, enum sim_op op, uint64_t off, uint64_t len
 		     uint64_t now_ns);
 
 struct sim_stats sim_stats(const struct sim *sim);
+
+/* How often the block erased most was, of those that begin at from_off or behind. */
+unsigned sim_worst_erases(const struct sim *sim, uint64_t from_off);
 
 /* The shipped models. index 0, 1 ...; NULL after the last. */
 const struct sim_params *sim_model(size_t index);

@@ -100,7 +100,7 @@ enum fat_status advise_target_simulate(const struct sim_params *params, struct f
 	return FAT_OK;
 }
 
-struct sim_stats advise_target_sim_stats(const struct advise_target *target)
+unsigned advise_target_sim_worst_erases(const struct advise_target *target, uint64_t from_off)
 {
-	return sim_stats(((const struct dev_sim *)target->clock)->sim);
+	return sim_worst_erases(((const struct dev_sim *)target->clock)->sim, from_off);
 }

@@ -26,6 +26,17 @@ void bench_fini(struct bench *b)
 	advise_measured_fini(&b->measured);
 }
 
+/* FATs and root directory of the sizes rehearsed end before. */
+static uint64_t fats_end(const struct advise_layout *layouts)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 3; i < ADVISE_N_CLUSTERS; i++)
+		if (layouts[i].fat_bits)
+			end = max_u64(end, layouts[i].data_off + layouts[i].cluster_bytes);
+	return end;
+}
+
 bool bench_run(const struct sim_params *params, struct bench *b)
 {
 	const struct advise_budget budget = { 30000000000u, 64u << 20 };
@@ -41,7 +52,7 @@ bool bench_run(const struct sim_params *params, struct bench *b)
 	advise_layouts(&b->facts, 512, b->layouts);
 	status = advise_measure(&target, b->layouts, &budget, &watch, &b->measured);
 	b->n_differences = pattern_differences(content);
-	b->stats = advise_target_sim_stats(&target);
+	b->n_worst_erases = advise_target_sim_worst_erases(&target, fats_end(b->layouts));
 	advise_target_close(&target);
 	if (status != FAT_OK) {
 		bench_fini(b);

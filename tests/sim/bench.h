@@ -9,8 +9,8 @@
 #include "advisor/sim.h"
 
 struct bench {
-	uint64_t n_differences; /* writes that would have changed the content */
-	struct sim_stats stats;
+	uint64_t n_differences;  /* writes that would have changed the content */
+	unsigned n_worst_erases; /* of one block behind the places of the FATs */
 	struct advise_facts facts;
 	struct advise_layout layouts[ADVISE_N_CLUSTERS];
 	struct advise_measured measured;

@@ -71,6 +71,7 @@ static void roll_flash(struct dice *dice, struct sim_params *p)
 	p->open_segments = (uint32_t)between(dice, 1, 6);
 	p->fat_blocks = chance(dice, 40) ? (uint32_t)between(dice, 1, 6) : 0;
 	p->page_buffer = chance(dice, 20);
+	p->fresh = chance(dice, 10);
 	p->sense_ns = between(dice, 40, 150) * US;
 	p->program_ns = p->page_bytes * 1000 / between(dice, slowest, 40);
 	p->copy_ns = p->sense_ns + (uint64_t)((0.5 + part(dice) / 2) * (double)p->program_ns);
@@ -124,6 +125,7 @@ void random_device(uint64_t seed, double max_noise, struct sim_params *p)
 	p->write_ns_per_byte = 1e3 / (double)between(&dice, 15, 80);
 	p->max_command_bytes = commands_kib[roll(&dice) % 6] * KIB;
 	p->host_ns = 15 * US;
+	p->overlap = chance(&dice, 60);
 	roll_flash(&dice, p);
 	if (p->kind == SIM_FLAT)
 		p->lookup_ns = 0;

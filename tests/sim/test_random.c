@@ -30,7 +30,8 @@ struct tally {
 	unsigned n_over_time, n_over_bytes;
 	unsigned n_fake, n_fake_found, n_fake_wrong;
 	unsigned n_changed;      /* devices whose content a write would have changed */
-	uint64_t n_worst_erases; /* of one block, the FAT's place included */
+	uint64_t n_worst_erases; /* of one block, but for the FAT's place */
+	unsigned n_worn;         /* devices with one erased more than 3 times */
 	unsigned n_model, n_choice_good;
 	unsigned n_rates, n_rates_near; /* predictions, and those within 20 % of the truth */
 	unsigned n_best[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS]; /* best cluster within 5 % */
@@ -141,7 +142,10 @@ static void tally_device(uint64_t seed, struct bench *b, struct tally *t)
 		return;
 	t->n_measured++;
 	t->n_changed += b->n_differences > 0;
-	t->n_worst_erases = max_u64(t->n_worst_erases, b->stats.n_worst_erases);
+	t->n_worst_erases = max_u64(t->n_worst_erases, b->n_worst_erases);
+	t->n_worn += b->n_worst_erases > 3;
+	if (b->n_worst_erases > 3)
+		print_message("# %u: a block erased %u times\n", (unsigned)seed, b->n_worst_erases);
 	t->n_fake += params.real_bytes > 0;
 	t->n_fake_found += params.real_bytes > 0 && b->measured.real_bytes == params.real_bytes;
 	t->n_fake_wrong +=
