@@ -78,6 +78,7 @@ static enum fat_status follow(struct fsck *fsck, uint32_t start, uint32_t need, 
 			break;
 		if (fsck->read_tested && cluster_is_sick(fsck, walk->stop) && walk->n_sick++ == 0)
 			walk->sick = walk->stop;
+		walk->n_beyond += !cluster_is_present(fsck, walk->stop);
 		walk->last = walk->stop;
 		if (++walk->n == need)
 			walk->nth = walk->last;

@@ -249,6 +249,16 @@ static void sick_fault(const struct entry *entry, const struct walk *walk)
 	fault->b = entry->check->fsck->count.free;
 }
 
+static void beyond_fault(const struct entry *entry, const struct walk *walk)
+{
+	struct fault *fault = entry_fault(entry, F_FILE_BEYOND);
+
+	if (!fault)
+		return;
+	fault->n = walk->n_beyond;
+	fault->need = walk->n;
+}
+
 static enum fat_status check_file_chain(const struct entry *entry)
 {
 	struct fsck *fsck = entry->check->fsck;
@@ -263,6 +273,8 @@ static enum fat_status check_file_chain(const struct entry *entry)
 		return status;
 	if (walk.n_sick > 0)
 		sick_fault(entry, &walk);
+	if (walk.n_beyond > 0)
+		beyond_fault(entry, &walk);
 	if (need == 0) {
 		fill_walk(entry_fault(entry, F_SIZE_ZERO), &walk, need);
 	} else if (walk.n == need && walk.end == WALK_BLIND) {

@@ -401,7 +401,7 @@ static enum fat_status decide_all(struct engine *engine, enum fault_level level)
 		if (status == FAT_OK && fix)
 			tell_fixed(engine, fault);
 		engine->heal = engine->heal || (fix && fault->id == F_COPY_UNREADABLE);
-		if (!fix && level == LEVEL_BOOT)
+		if (!fix && level == LEVEL_BOOT && fault->id != F_DEVICE_SHORT)
 			engine->hands_off = true; /* the rest rests on this */
 	}
 	return status;
@@ -433,6 +433,10 @@ static enum fat_status start(struct engine *engine)
 		status = decide_all(engine, LEVEL_SUMMARY);
 	if (status != FAT_OK || engine->options->boot_only || engine->lost_bearings)
 		return status;
+	status = unreadable_extend(fsck);
+	engine->lost_bearings = status == FAT_ERR_RANGE;
+	if (status != FAT_OK)
+		return engine->lost_bearings ? FAT_OK : status;
 	if (engine->options->fat_number > fsck->geometry.n_fats)
 		return FAT_ERR_ARGUMENT;
 	if (engine->options->fat_number)

@@ -181,6 +181,8 @@ struct fsck {
 	const struct fsck_watch *watch; /* NULL: nobody watches */
 	const struct fsck_lister *lister; /* with SWEEP_LIST */
 	bool verifying;	  /* ticks are TICK_VERIFY's */
+	uint64_t present_bytes; /* 0: the device is all there; else it is that long, and too short */
+	uint32_t last_present;	/* the last cluster that lies on it */
 	bool read_tested; /* -t: what the device says it cannot read is all there is */
 	enum fsck_sweep sweep;
 	struct fat_bitmap dir_clusters; /* with SWEEP_DIRS behind it: a file may not claim these */
@@ -276,6 +278,7 @@ struct walk {
 	uint32_t last; /* the last of them; 0: none */
 	uint32_t nth;  /* the one that the size ends in; 0: none or not reached */
 	uint32_t stop; /* where it does not go on */
+	uint32_t n_beyond; /* of its own that lie behind the device's end */
 	uint32_t n_sick, sick; /* of its own that the read test could not read, and the first */
 	enum walk_end end;
 };
@@ -321,6 +324,10 @@ bool trial_is_sound(const struct fsck *probe);
 /* A whole look at the volume as that geometry has it, by its first FAT. */
 enum fat_status trial_look(const struct fsck *fsck, const struct fat_boot *boot,
 			   const struct fat_geometry *geometry, int64_t *score);
+
+/* A device that ends before the volume does. FAT_ERR_RANGE: not even a FAT is there. */
+enum fat_status unreadable_extend(struct fsck *fsck);
+bool cluster_is_present(const struct fsck *fsck, uint32_t clus);
 
 /* anchor.c: what the root's entries say about a geometry. */
 struct anchor {

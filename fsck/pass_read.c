@@ -23,7 +23,8 @@ static enum fat_status read_clusters(struct fsck *fsck, uint8_t *buf, uint32_t f
 static enum fat_status next_run(struct fsck *fsck, uint32_t first, uint32_t n_most, uint32_t *skip,
 				uint32_t *n)
 {
-	uint32_t end = fat_geometry_last_clus(&fsck->geometry) + 1, bad = fat_entry_bad(fsck->geometry.type);
+	uint32_t end = (fsck->present_bytes ? fsck->last_present : fat_geometry_last_clus(&fsck->geometry)) + 1;
+	uint32_t bad = fat_entry_bad(fsck->geometry.type);
 	enum fat_status status = FAT_OK;
 
 	*skip = *n = 0;
@@ -42,7 +43,8 @@ enum fat_status pass_read(struct fsck *fsck)
 {
 	const struct fat_geometry *geometry = &fsck->geometry;
 	uint32_t cluster = geometry->cluster_bytes, most = cluster < PIECE_BYTES ? PIECE_BYTES / cluster : 1;
-	uint32_t last = fat_geometry_last_clus(geometry), skip, n;
+	uint32_t last = fsck->present_bytes ? fsck->last_present : fat_geometry_last_clus(geometry);
+	uint32_t skip, n;
 	uint8_t *buf = malloc((size_t)most * cluster);
 	enum fat_status status = buf ? FAT_OK : FAT_ERR_MEMORY;
 
@@ -60,7 +62,7 @@ enum fat_status pass_read(struct fsck *fsck)
 
 bool cluster_is_sick(const struct fsck *fsck, uint32_t clus)
 {
-	return fsck->read_tested &&
+	return fsck->read_tested && cluster_is_present(fsck, clus) &&
 	       fat_dev_unreadable(fsck->dev, fat_geometry_cluster_off(&fsck->geometry, clus),
 				  fsck->geometry.cluster_bytes);
 }
@@ -97,7 +99,7 @@ enum fat_status sick_free_clusters(struct fsck *fsck, void *context,
 			continue;
 		for (uint32_t c = first > done ? first : done + 1; c <= last && status == FAT_OK; c++) {
 			status = fat_table_get(&fsck->table, c, &value);
-			if (status == FAT_OK && value == 0 && !fat_table_is_blind(&fsck->table, c))
+			if (status == FAT_OK && value == 0 && cluster_is_present(fsck, c) && !fat_table_is_blind(&fsck->table, c))
 				status = each(context, c);
 		}
 		done = last;

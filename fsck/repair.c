@@ -109,7 +109,8 @@ enum fat_status repair_next_free(struct repair *repair, uint32_t from, uint32_t 
 	for (uint32_t c = from; c <= last && *clus == 0 && status == FAT_OK; c++) {
 		status = fat_table_get(&fsck->table, c, &value);
 		if (status == FAT_OK && value == 0 && !fat_bitmap_get(&repair->wanted, c) &&
-		    !fat_table_is_blind(&fsck->table, c) && !cluster_is_sick(fsck, c))
+		    !fat_table_is_blind(&fsck->table, c) && !cluster_is_sick(fsck, c) &&
+		    cluster_is_present(fsck, c))
 			*clus = c;
 	}
 	return status;

@@ -136,6 +136,15 @@ static bool is_all_blind(const struct fsck *fsck, const struct fat_table_range *
 	return true;
 }
 
+/* Missing with the end of the device: cannot be written anew. */
+static bool is_beyond(const struct fsck *fsck, const struct fat_table_range *range)
+{
+	return fsck->present_bytes &&
+	       fat_geometry_fat_off(&fsck->geometry, range->copy) +
+			       fat_entry_off(fsck->geometry.type, range->first_clus) >=
+		       fsck->present_bytes / FAT_BOOT_BYTES * FAT_BOOT_BYTES;
+}
+
 void unreadable_report(struct fsck *fsck)
 {
 	uint32_t last_copy = UINT32_MAX;
@@ -148,7 +157,7 @@ void unreadable_report(struct fsck *fsck)
 				       .clus = range->first_clus,
 				       .last = range->last_clus };
 
-		if (range->copy == last_copy || is_all_blind(fsck, range))
+		if (range->copy == last_copy || is_all_blind(fsck, range) || is_beyond(fsck, range))
 			continue;
 		fsck_fault(fsck, &fault);
 		last_copy = range->copy;
@@ -162,6 +171,30 @@ void unreadable_report(struct fsck *fsck)
 
 		fsck_fault(fsck, &fault);
 	}
+}
+
+/* ---- a device that is too short ---- */
+
+enum fat_status unreadable_extend(struct fsck *fsck)
+{
+	const struct fat_geometry *geometry = &fsck->geometry;
+	uint64_t size = fsck->dev->size_bytes, total = fat_geometry_total_bytes(geometry);
+	uint64_t data = fat_geometry_data_off(geometry);
+
+	if (total <= size)
+		return FAT_OK;
+	if (fat_geometry_fat_off(geometry, geometry->active_fat) + fat_geometry_fat_bytes(geometry) > size)
+		return FAT_ERR_RANGE;
+	fsck->present_bytes = size;
+	fsck->last_present = FAT_FIRST_CLUS - 1;
+	if (size > data)
+		fsck->last_present += (uint32_t)((size - data) / geometry->cluster_bytes);
+	return fat_dev_salvage_extend(fsck->dev, total);
+}
+
+bool cluster_is_present(const struct fsck *fsck, uint32_t clus)
+{
+	return fsck->present_bytes == 0 || clus <= fsck->last_present;
 }
 
 /* ---- writing anew ---- */

@@ -306,6 +306,29 @@ static const struct dev_salvage *find_layer(const struct fat_dev *dev)
 	return (const struct dev_salvage *)dev;
 }
 
+enum fat_status fat_dev_salvage_extend(struct fat_dev *dev, uint64_t size_bytes)
+{
+	struct fat_dev *layer = dev;
+	struct dev_salvage *salvage;
+	struct fat_dev_range *behind;
+	uint64_t end;
+
+	while (layer && layer->ops != &salvage_ops)
+		layer = layer->below;
+	if (!layer || size_bytes < layer->size_bytes)
+		return FAT_ERR_ARGUMENT;
+	salvage = as_salvage(layer);
+	end = salvage->dev.below->size_bytes / salvage->unit_bytes * salvage->unit_bytes;
+	behind = fat_vec_push(&salvage->bad);
+	if (!behind)
+		return FAT_ERR_MEMORY;
+	*behind = (struct fat_dev_range){ end, size_bytes - end };
+	salvage->n_units++;
+	for (layer = dev; layer != salvage->dev.below; layer = layer->below)
+		layer->size_bytes = size_bytes;
+	return FAT_OK;
+}
+
 bool fat_dev_unreadable(const struct fat_dev *dev, uint64_t off, uint64_t len_bytes)
 {
 	const struct dev_salvage *salvage = find_layer(dev);

@@ -218,6 +218,12 @@ struct fat_dev_range {
 };
 
 /*
+ * For a medium that is shorter than what is on it: all layers from dev down to the dev_salvage have size_bytes
+ * from now on, and what lies behind the medium's end cannot be read. FAT_ERR_ARGUMENT: no such layer.
+ */
+enum fat_status fat_dev_salvage_extend(struct fat_dev *dev, uint64_t size_bytes);
+
+/*
  * Asked of any device of a stack with a dev_salvage in it (offsets must be the same there); without one
  * everything is readable. O(log n): whether a part of the range is on the list.
  */
