@@ -12,7 +12,7 @@
  *          n >= need, not ended there   CHAIN_LONG, however it goes on
  *          n < need                     CHAIN_SHORT, _FREE, _BAD, _RANGE, _LOOP, _SHARED by its end
  *   dir    no start, out of range       DIR_START_MISSING, DIR_START_RANGE
- *          start marked free            DIR_START_FREE if it is there, else CHAIN_FREE
+ *          start marked free or bad     DIR_START_FREE if it is there, else CHAIN_FREE, _BAD
  *          start claimed by another     DIR_START_SHARED
  *          no directory there           DIR_IS_FILE
  *          not ended                    as a file's
@@ -42,13 +42,12 @@ static void entry_name(const struct entry *entry, char *text, size_t text_bytes)
 				  &entry->check->fsck->options->page, text, text_bytes);
 }
 
-/* A fault of this entry with its path and places; the caller fills in more. */
-static struct fault *entry_fault(const struct entry *entry, enum fault_id id)
+/* What the faults of this entry have in common: its path and places. To be cleared. */
+static struct fault describe(const struct entry *entry)
 {
 	struct dir_check *check = entry->check;
 	char name[FAT_NAME_BYTES];
 	struct fault fault = {
-		.id = id,
 		.dir = check->dir,
 		.entry_off = entry->off,
 		.start = entry->dirent.start_clus,
@@ -68,7 +67,32 @@ static struct fault *entry_fault(const struct entry *entry, enum fault_id id)
 			fault.n_long = check->n_pend;
 		}
 	}
-	return fsck_fault(check->fsck, &fault);
+	return fault;
+}
+
+/* A fault of this entry; the caller fills in more. */
+static struct fault *entry_fault(const struct entry *entry, enum fault_id id)
+{
+	struct fault fault = describe(entry);
+
+	fault.id = id;
+	return fsck_fault(entry->check->fsck, &fault);
+}
+
+/* The same for an entry that was put aside. */
+static struct fault *put_fault(struct fsck *fsck, const struct fault *of, enum fault_id id)
+{
+	struct fault fault = *of;
+
+	fault.id = id;
+	fault.path = of->path ? strdup(of->path) : NULL;
+	fault.text = NULL;
+	fault.long_off = of->n_long ? malloc(of->n_long * sizeof *of->long_off) : NULL;
+	if (fault.long_off)
+		memcpy(fault.long_off, of->long_off, of->n_long * sizeof *of->long_off);
+	else
+		fault.n_long = 0;
+	return fsck_fault(fsck, &fault);
 }
 
 /* ---- names ---- */
@@ -294,35 +318,30 @@ static enum fat_status check_file_chain(const struct entry *entry)
 }
 
 /* The directory below, to be read later; its name goes to the arena. */
-static enum fat_status push_dir(const struct entry *entry, uint32_t n_clus)
+static void push_dir(struct fsck *fsck, const struct fault *of, uint32_t n_clus)
 {
-	struct fsck *fsck = entry->check->fsck;
 	struct dir_node *node = fat_vec_push(&fsck->dirs);
-	char name[FAT_NAME_BYTES];
-	size_t n;
+	const char *name = of->path ? strrchr(of->path, '/') : NULL;
 
 	if (!node) {
-		dir_fault(entry->check, F_TOO_MANY_DIRS, 0, 0, 0);
-		return FAT_OK;
+		put_fault(fsck, of, F_TOO_MANY_DIRS);
+		return;
 	}
-	entry_name(entry, name, sizeof name);
-	n = strlen(name);
 	*node = (struct dir_node){
-		.parent = entry->check->dir,
-		.start = entry->dirent.start_clus,
-		.entry_off = entry->off,
+		.parent = of->dir,
+		.start = of->start,
+		.entry_off = of->entry_off,
 		.n_clus = n_clus,
 		.name_at = (uint32_t)fsck->names.n,
 	};
-	for (size_t i = 0; i < n; i++) {
+	while (name && *++name) {
 		char *c = fat_vec_push(&fsck->names);
 
 		if (!c)
-			return FAT_OK;
-		*c = name[i];
+			return;
+		*c = *name;
 		node->name_bytes++;
 	}
-	return FAT_OK;
 }
 
 /* Nothing but garbage in it, and some of that. */
@@ -368,30 +387,43 @@ static enum fat_status is_really_file(const struct entry *entry, enum cluster_lo
 	return look == LOOK_NOT_DIR ? holds_only_garbage(entry, is_file) : FAT_OK;
 }
 
-static enum fat_status claim_dir(const struct entry *entry)
+enum fat_status check_claim_dir(struct fsck *fsck, const struct fault *of)
 {
-	struct fsck *fsck = entry->check->fsck;
 	enum fat_status status;
 	struct walk walk;
 
-	status = chain_claim_dir(fsck, entry->dirent.start_clus, &walk);
+	status = chain_claim_dir(fsck, of->start, &walk);
 	if (status != FAT_OK)
 		return status;
 	if (walk.n == 0 && walk.end == WALK_SHARED) {
-		fill_walk(entry_fault(entry, F_DIR_START_SHARED), &walk, 0);
+		fill_walk(put_fault(fsck, of, F_DIR_START_SHARED), &walk, 0);
 		return FAT_OK;
 	}
 	if (walk.end != WALK_END)
-		fill_walk(entry_fault(entry, fault_of_end(walk.end)), &walk, 0);
+		fill_walk(put_fault(fsck, of, fault_of_end(walk.end)), &walk, 0);
 	else
 		fsck->count.sound++;
-	if (entry->dirent.size_bytes && entry->dirent.attr & FAT_ATTR_DIRECTORY)
-		entry_fault(entry, F_DIR_SIZE);
-	return walk.n > 0 ? push_dir(entry, walk.n) : FAT_OK;
+	if (of->size && of->is_dir)
+		put_fault(fsck, of, F_DIR_SIZE);
+	if (walk.n > 0)
+		push_dir(fsck, of, walk.n);
+	return FAT_OK;
 }
 
-/* Neither a directory nor a size: whose it is shows when all others have claimed theirs. */
-static enum fat_status put_aside(const struct entry *entry)
+static enum fat_status claim_dir(const struct entry *entry)
+{
+	struct fault of = describe(entry);
+	enum fat_status status = check_claim_dir(entry->check->fsck, &of);
+
+	fault_clear(&of);
+	return status;
+}
+
+/*
+ * Whose it is shows when all others have claimed theirs. maybe_dir: it has no dots, but may be a
+ * directory all the same.
+ */
+static enum fat_status put_aside(const struct entry *entry, bool maybe_dir)
 {
 	struct fsck *fsck = entry->check->fsck;
 	struct fault *fault, *place;
@@ -399,7 +431,10 @@ static enum fat_status put_aside(const struct entry *entry)
 	if (fsck->sweep != SWEEP_CHECK)
 		return FAT_OK;
 	fault = entry_fault(entry, F_DIR_IS_FILE);
-	place = fault ? fat_vec_push(&fsck->doubtful) : NULL;
+	if (!fault)
+		return FAT_OK;
+	fault->b = maybe_dir;
+	place = fat_vec_push(&fsck->doubtful);
 	if (place) {
 		*place = *fault;
 		fsck->faults.n--; /* moved */
@@ -419,21 +454,25 @@ static enum fat_status check_dir_chain(struct entry *entry)
 		entry_fault(entry, start ? F_DIR_START_RANGE : F_DIR_START_MISSING);
 		return FAT_OK;
 	}
-	if (fat_bitmap_get(&fsck->reached, start))
-		return claim_dir(entry);
 	status = fat_table_get(&fsck->table, start, &value);
 	if (status == FAT_OK)
 		status = cluster_look(fsck, start, &look, &dotdot);
-	if (status == FAT_OK && value == 0 && look == LOOK_DIR) {
+	if (status != FAT_OK)
+		return status;
+	if (fat_bitmap_get(&fsck->reached, start))
+		return look == LOOK_DIR ? claim_dir(entry) : put_aside(entry, true);
+	if ((value == 0 || value == fat_entry_bad(fsck->geometry.type)) && look == LOOK_DIR) {
 		entry_fault(entry, F_DIR_START_FREE);
 		return FAT_OK;
 	}
-	if (status == FAT_OK)
-		status = is_really_file(entry, look, &is_file);
-	if (status != FAT_OK || !is_file)
-		return status != FAT_OK ? status : claim_dir(entry);
+	status = is_really_file(entry, look, &is_file);
+	if (status != FAT_OK)
+		return status;
+	if (!is_file)
+		return look == LOOK_PERHAPS || look == LOOK_NOT_DIR ? put_aside(entry, true) :
+								      claim_dir(entry);
 	if (!entry->dirent.size_bytes)
-		return put_aside(entry);
+		return put_aside(entry, false);
 	entry_fault(entry, F_DIR_IS_FILE);
 	return check_file_chain(entry);
 }

@@ -30,7 +30,7 @@ const struct fault_kind *fault_kind(enum fault_id id)
 	return &kinds[id];
 }
 
-static void free_parts(struct fault *fault)
+void fault_clear(struct fault *fault)
 {
 	free(fault->path);
 	free(fault->text);
@@ -47,7 +47,7 @@ struct fault *fsck_fault(struct fsck *fsck, const struct fault *fault)
 		fsck->n_faults_dropped += !place;
 	}
 	if (!place) {
-		free_parts(&copy);
+		fault_clear(&copy);
 		return NULL;
 	}
 	*place = copy;
@@ -57,7 +57,7 @@ struct fault *fsck_fault(struct fsck *fsck, const struct fault *fault)
 void fsck_drop_faults(struct fsck *fsck, size_t n_kept)
 {
 	for (size_t i = n_kept; i < fsck->faults.n; i++)
-		free_parts(fat_vec_at(&fsck->faults, i));
+		fault_clear(fat_vec_at(&fsck->faults, i));
 	if (fsck->faults.n > n_kept)
 		fsck->faults.n = n_kept;
 	fsck->n_faults_dropped = 0;

@@ -61,6 +61,9 @@ void fsck_fini(struct fsck *fsck)
 void fsck_reset(struct fsck *fsck)
 {
 	fsck_drop_faults(fsck, 0);
+	for (size_t i = 0; i < fsck->doubtful.n; i++)
+		fault_clear(fat_vec_at(&fsck->doubtful, i));
+	fsck->doubtful.n = 0;
 	fsck->differing.n = fsck->dirs.n = fsck->names.n = fsck->lost.n = 0;
 	memset(fsck->n_differing, 0, sizeof fsck->n_differing);
 	clear_claimants(fsck);

@@ -156,6 +156,7 @@ struct claimant {
 	uint32_t dir;
 	uint64_t entry_off;
 	bool is_dir;
+	bool has_dots;	  /* a directory that looks like one */
 	bool fits_parent; /* a directory: its ".." names this entry's directory */
 	bool no_room; /* cannot have a copy, and is not to be cut: stays as it is */
 	char *path; /* owned */
@@ -262,6 +263,12 @@ void label_upcase(uint8_t label[FAT_SHORT_BYTES]);
 /* check_dir.c: one directory's slots. */
 enum fat_status check_dir(struct fsck *fsck, uint32_t dir);
 
+/*
+ * check_entry.c: an entry marked as a directory, as a fault describes it: claims its clusters, and has
+ * it looked into later.
+ */
+enum fat_status check_claim_dir(struct fsck *fsck, const struct fault *of);
+
 /* check_chain.c */
 enum walk_end {
 	WALK_END,
@@ -352,6 +359,8 @@ char *dir_path(const struct fsck *fsck, uint32_t dir);
 /* The same and a name behind it. */
 char *entry_path(const struct fsck *fsck, uint32_t dir, const char *name);
 
+/* Frees what a fault owns, where no list has it. */
+void fault_clear(struct fault *fault);
 /* More words for a fault; a copy is kept. */
 void fault_set_text(struct fault *fault, const char *text);
 

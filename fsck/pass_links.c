@@ -57,6 +57,7 @@ static enum fat_status fill_dir(struct fsck *fsck, struct claimant *claimant)
 	uint32_t dotdot;
 
 	status = cluster_look(fsck, claimant->start, &look, &dotdot);
+	claimant->has_dots = look == LOOK_DIR;
 	claimant->fits_parent =
 		look == LOOK_DIR && dotdot == (claimant->dir == 0 ? 0 : node->start);
 	return status;

@@ -92,22 +92,52 @@ static void announce(struct fsck *fsck, size_t from, size_t end)
 	}
 }
 
-/* Entries marked as directories that lead to none: to somebody else's clusters, or to a file. */
+/*
+ * Entries marked as directories that lead to none: to somebody else's clusters, to a directory without
+ * dots, or to a file.
+ */
 static enum fat_status judge_doubtful(struct fsck *fsck)
 {
 	enum fat_status status = FAT_OK;
 
 	for (size_t i = 0; i < fsck->doubtful.n; i++) {
 		struct fault *fault = fat_vec_at(&fsck->doubtful, i);
+		bool shared = fat_bitmap_get(&fsck->reached, fault->start);
 		struct walk walk;
 
-		if (fat_bitmap_get(&fsck->reached, fault->start))
+		if (status == FAT_OK && fault->b && !shared) {
+			status = check_claim_dir(fsck, fault);
+			fault_clear(fault);
+			continue;
+		}
+		if (shared)
 			fault->id = F_DIR_START_SHARED;
 		else if (status == FAT_OK)
 			status = chain_claim(fsck, fault->start, 0, &walk);
 		fsck_fault(fsck, fault);
 	}
 	fsck->doubtful.n = 0;
+	return status;
+}
+
+/* The directories from index `level` on; *next: behind them. */
+static enum fat_status walk_level(struct fsck *fsck, size_t level, size_t *next)
+{
+	enum fat_status status = FAT_OK;
+	size_t end = fsck->dirs.n;
+
+	qsort(fat_vec_at(&fsck->dirs, level), end - level, sizeof(struct dir_node), by_start);
+	for (size_t i = level; i < end && status == FAT_OK; i++) {
+		const struct dir_node *node = fat_vec_at(&fsck->dirs, i);
+
+		if ((i - level) % PREFETCH_DIRS == 0 && end - level > 1)
+			announce(fsck, i, end);
+		if (i > 0 || node->n_clus > 0 || fsck->geometry.type != FAT_TYPE_32)
+			status = check_dir(fsck, (uint32_t)i);
+		if (status == FAT_OK)
+			status = fsck_tick(fsck, TICK_TREE, i + 1, fsck->dirs.n);
+	}
+	*next = end;
 	return status;
 }
 
@@ -121,23 +151,11 @@ static enum fat_status walk_tree(struct fsck *fsck)
 		return FAT_ERR_MEMORY;
 	status = push_root(fsck);
 	while (status == FAT_OK && level < fsck->dirs.n) {
-		size_t end = fsck->dirs.n;
-
-		qsort(fat_vec_at(&fsck->dirs, level), end - level, sizeof(struct dir_node),
-		      by_start);
-		for (size_t i = level; i < end && status == FAT_OK; i++) {
-			const struct dir_node *node = fat_vec_at(&fsck->dirs, i);
-
-			if ((i - level) % PREFETCH_DIRS == 0 && end - level > 1)
-				announce(fsck, i, end);
-			if (i > 0 || node->n_clus > 0 || fsck->geometry.type != FAT_TYPE_32)
-				status = check_dir(fsck, (uint32_t)i);
-			if (status == FAT_OK)
-				status = fsck_tick(fsck, TICK_TREE, i + 1, fsck->dirs.n);
-		}
-		level = end;
+		status = walk_level(fsck, level, &level);
+		if (status == FAT_OK && level == fsck->dirs.n)
+			status = judge_doubtful(fsck);
 	}
-	return status == FAT_OK ? judge_doubtful(fsck) : status;
+	return status;
 }
 
 static bool something_is_shared(const struct fsck *fsck)

@@ -22,8 +22,10 @@ static int by_join(const void *a, const void *b)
 
 	if (left->join != right->join)
 		return left->join < right->join ? -1 : 1;
+	if (left->has_dots != right->has_dots)
+		return left->has_dots ? -1 : 1;
 	if (left->is_dir != right->is_dir)
-		return left->is_dir ? -1 : 1;
+		return left->is_dir ? 1 : -1; /* it only says that it is one */
 	if (left->fits_parent != right->fits_parent)
 		return left->fits_parent ? -1 : 1;
 	if (wants(left) != wants(right))

@@ -59,14 +59,18 @@ static int by_first(const void *a, const void *b)
 	return (left->first_clus > right->first_clus) - (left->first_clus < right->first_clus);
 }
 
-/* Which copies have an entry as free, as bits: where that changes, another kind of damage begins. */
+/*
+ * Which copies have an entry as free, and which have it alike: where that changes, another kind of
+ * damage begins.
+ */
 static enum fat_status pattern_of(struct trial *trial, uint32_t clus, uint32_t *pattern)
 {
 	const struct fat_geometry *geometry = &trial->fsck->geometry;
 	enum fat_status status = FAT_OK;
+	uint32_t first = 0;
 
 	*pattern = 0;
-	for (uint32_t i = 0; i < geometry->n_fats && i < 32 && status == FAT_OK; i++) {
+	for (uint32_t i = 0; i < geometry->n_fats && i < 16 && status == FAT_OK; i++) {
 		uint64_t off = fat_geometry_fat_off(geometry, i) +
 			       fat_entry_off(geometry->type, clus);
 		uint8_t bytes[4] = { 0 };
@@ -77,7 +81,8 @@ static enum fat_status pattern_of(struct trial *trial, uint32_t clus, uint32_t *
 		value = geometry->type == FAT_TYPE_12 && clus & 1 ?
 				(uint32_t)(bytes[0] | bytes[1] << 8) >> 4 :
 				fat_entry_get(geometry->type, bytes, 0);
-		*pattern |= (uint32_t)(value == 0) << i;
+		first = i == 0 ? value : first;
+		*pattern |= (uint32_t)(value == 0) << i | (uint32_t)(value == first) << (16 + i);
 	}
 	return status;
 }

@@ -527,7 +527,8 @@ static void judge_content(struct trial *trial, struct fat_dev *after, struct not
 {
 	struct survey survey;
 
-	if (survey_read(&survey, after))
+	if (survey_read(&survey, after) && survey.shape.n_clus == trial->image->shape.n_clus &&
+	    shape_data_off(&survey.shape) == shape_data_off(&trial->image->shape))
 		for (size_t i = 0; i < trial->image->n_nodes; i++) {
 			const struct node *node = trial->image->node[i];
 
