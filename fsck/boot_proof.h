@@ -36,4 +36,10 @@ bool candidate_deviates(const struct candidate *candidate, enum fat_boot_deviati
  */
 enum fat_status boot_find_root(struct fsck *fsck, const struct candidate *candidate, uint32_t *clus);
 
+/*
+ * The one boot sector, if there is just one, under which the whole volume is without fault, and that
+ * differs from main in one field, or, where main is not usable, in all. false: not known. boot_infer.c
+ */
+bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidate *found);
+
 #endif

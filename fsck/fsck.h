@@ -330,7 +330,7 @@ int64_t trial_score(const struct fsck *probe);
 bool trial_is_sound(const struct fsck *probe);
 /* A whole look at the volume as that geometry has it, by its first FAT. */
 enum fat_status trial_look(const struct fsck *fsck, const struct fat_boot *boot,
-			   const struct fat_geometry *geometry, int64_t *score);
+			   const struct fat_geometry *geometry, int64_t *score, bool *sound);
 
 /* A device that ends before the volume does. FAT_ERR_RANGE: not even a FAT is there. */
 enum fat_status unreadable_extend(struct fsck *fsck);

@@ -129,11 +129,12 @@ static enum fat_status backup_fits_better(struct fsck *fsck, const struct candid
 					  const struct candidate *backup, int *better)
 {
 	int64_t as_main, as_backup;
-	enum fat_status status = trial_look(fsck, &main->boot, &main->geometry, &as_main);
+	bool sound;
+	enum fat_status status = trial_look(fsck, &main->boot, &main->geometry, &as_main, &sound);
 
 	*better = 0;
 	if (status == FAT_OK)
-		status = trial_look(fsck, &backup->boot, &backup->geometry, &as_backup);
+		status = trial_look(fsck, &backup->boot, &backup->geometry, &as_backup, &sound);
 	if (status == FAT_OK)
 		*better = (as_backup < as_main) - (as_backup > as_main);
 	return status;
@@ -512,6 +513,19 @@ static enum fat_status settle_root(struct fsck *fsck, struct candidate *main)
 	return FAT_OK;
 }
 
+/* From what is on the volume, if that leaves no doubt. */
+static void work_out(struct fsck *fsck, struct candidate *main)
+{
+	struct candidate *found = malloc(sizeof *found);
+
+	if (found && boot_infer(fsck, main, found)) {
+		boot_fault(fsck, F_BOOT_INFERRED, describe(fsck, main), 0, 0);
+		*main = *found;
+		main->off = 0;
+	}
+	free(found);
+}
+
 static enum fat_status choose(struct fsck *fsck, struct candidate *main, struct candidate *backup)
 {
 	enum fat_status status = FAT_OK;
@@ -522,6 +536,8 @@ static enum fat_status choose(struct fsck *fsck, struct candidate *main, struct 
 		backup->usable = false;
 	if (status != FAT_OK)
 		return status;
+	if (!main->usable || !main->has_fat || main->doubted)
+		work_out(fsck, main);
 	if (!main->usable || !main->has_fat) {
 		boot_fault(fsck, F_BOOT_UNUSABLE, describe(fsck, main), 0, 0);
 		return FAT_ERR_FORMAT;

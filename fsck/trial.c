@@ -56,7 +56,7 @@ int64_t trial_score(const struct fsck *probe)
 }
 
 enum fat_status trial_look(const struct fsck *fsck, const struct fat_boot *boot,
-			   const struct fat_geometry *geometry, int64_t *score)
+			   const struct fat_geometry *geometry, int64_t *score, bool *sound)
 {
 	struct fsck probe;
 	enum fat_status status = fsck_init(&probe, fsck->options, fsck->dev);
@@ -75,6 +75,7 @@ enum fat_status trial_look(const struct fsck *fsck, const struct fat_boot *boot,
 		status = pass_lost(&probe);
 	if (status == FAT_OK)
 		*score = trial_score(&probe);
+	*sound = status == FAT_OK && trial_is_sound(&probe);
 	fsck_fini(&probe);
 	return status;
 }

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * boot_infer: what a boot sector must have said, from what is on the volume.
+ *
+ * Supposes one other value for one field, or, where the sector says nothing at all, all fields, from
+ * where FATs and folders are. A supposition is taken only if the whole volume is without fault under
+ * it, and no other one is as good: else nothing is known.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot_proof.h"
+#include "bytes.h"
+
+#define MAX_DOTS     64u
+#define MAX_PLACES   8u
+#define SEARCH_BYTES (8u << 20)
+#define PIECE_BYTES  65536u
+#define FAT_BYTES    (4u << 20) /* how far FATs are looked for */
+#define MAX_ROOT     1024u	/* entries */
+
+/* A folder that names its own cluster. */
+struct dot {
+	uint64_t off;
+	uint32_t low; /* of the cluster's number: the lower half is the same in all types */
+};
+
+struct infer {
+	struct fsck *fsck;
+	struct dot dot[MAX_DOTS];
+	size_t n_dots;
+	struct candidate *best;
+	struct candidate *trial;
+	unsigned n_sound; /* different ones */
+};
+
+/* ---- what is on the volume ---- */
+
+static void find_dots(struct infer *infer)
+{
+	struct fat_dev *dev = infer->fsck->dev;
+	uint8_t *piece = malloc(PIECE_BYTES);
+
+	for (uint64_t off = 0; piece && off < SEARCH_BYTES && off < dev->size_bytes;
+	     off += PIECE_BYTES) {
+		size_t n = (size_t)min_u64(PIECE_BYTES, dev->size_bytes - off);
+
+		if (fat_dev_read(dev, off, piece, n) != FAT_OK)
+			break;
+		for (size_t at = 0; at + 512 <= n && infer->n_dots < MAX_DOTS; at += 512)
+			if (fat_slot_classify(piece + at) == FAT_SLOT_DOT &&
+			    fat_slot_classify(piece + at + FAT_SLOT_BYTES) == FAT_SLOT_DOTDOT)
+				infer->dot[infer->n_dots++] = (struct dot){
+					off + at,
+					get_le16(piece + at + 26),
+				};
+	}
+	free(piece);
+}
+
+/* Where something begins like a FAT, in sectors. */
+static size_t find_fats(struct fsck *fsck, uint32_t sector_bytes, uint32_t *place)
+{
+	uint8_t *piece = malloc(PIECE_BYTES);
+	size_t n_places = 0;
+
+	for (uint64_t off = 0; piece && off < FAT_BYTES && off < fsck->dev->size_bytes;
+	     off += PIECE_BYTES) {
+		size_t n = (size_t)min_u64(PIECE_BYTES, fsck->dev->size_bytes - off);
+
+		if (fat_dev_read(fsck->dev, off, piece, n) != FAT_OK)
+			break;
+		for (size_t at = 0; at + sector_bytes <= n && n_places < MAX_PLACES;
+		     at += sector_bytes)
+			if ((piece[at] == 0xF0 || piece[at] >= 0xF8) && piece[at + 1] == 0xFF &&
+			    piece[at + 2] == 0xFF && off + at > 0)
+				place[n_places++] = (uint32_t)((off + at) / sector_bytes);
+	}
+	free(piece);
+	return n_places;
+}
+
+/* ---- suppositions ---- */
+
+/* Most folders are where it puts them. */
+static bool folders_fit(const struct infer *infer, const struct fat_geometry *geometry)
+{
+	size_t n_right = 0;
+
+	for (size_t i = 0; i < infer->n_dots; i++) {
+		uint32_t clus = fat_geometry_clus_at(geometry, infer->dot[i].off);
+
+		n_right += fat_geometry_has_clus(geometry, clus) &&
+			   (clus & 0xFFFF) == infer->dot[i].low &&
+			   fat_geometry_cluster_off(geometry, clus) == infer->dot[i].off;
+	}
+	return n_right > 0 && 2 * n_right > infer->n_dots;
+}
+
+static bool same_clusters(const struct fat_geometry *a, const struct fat_geometry *b)
+{
+	return a->type == b->type && a->cluster_bytes == b->cluster_bytes &&
+	       fat_geometry_data_off(a) == fat_geometry_data_off(b) &&
+	       a->n_fats == b->n_fats && a->fat_sec == b->fat_sec;
+}
+
+static bool fills_device(const struct infer *infer, const struct fat_geometry *geometry)
+{
+	return infer->fsck->dev->size_bytes - fat_geometry_total_bytes(geometry) <
+	       geometry->sector_bytes;
+}
+
+/* One that holds in all; of those that differ in their end only, the one that fills the device. */
+static void take(struct infer *infer)
+{
+	const struct candidate *trial = infer->trial;
+
+	if (infer->n_sound > 0 && same_clusters(&infer->best->geometry, &trial->geometry)) {
+		if (fills_device(infer, &trial->geometry))
+			*infer->best = *trial;
+		return;
+	}
+	infer->n_sound++;
+	*infer->best = *trial;
+}
+
+static void suppose(struct infer *infer, const struct fat_boot *boot)
+{
+	struct candidate *trial = infer->trial;
+	struct fsck *fsck = infer->fsck;
+	bool sound = false;
+	int64_t score;
+
+	if (fat_geometry_decode(boot, &trial->geometry) != FAT_OK ||
+	    !folders_fit(infer, &trial->geometry))
+		return;
+	fat_boot_encode(boot, trial->sector);
+	candidate_judge(fsck, trial);
+	if (!trial->usable || !trial->has_fat || trial->doubted || trial->miscounted ||
+	    trial->length < 1 || trial->root < 0 ||
+	    candidate_deviates(trial, FAT_BOOT_TOTAL_LARGE))
+		return;
+	if (trial_look(fsck, &trial->boot, &trial->geometry, &score, &sound) == FAT_OK && sound)
+		take(infer);
+}
+
+static void set_total(struct fat_boot *boot, uint64_t total)
+{
+	bool small = total < 65536 && !fat_boot_is_fat32_layout(boot);
+
+	boot->total16_sec = small ? (uint16_t)total : 0;
+	boot->total32_sec = small ? 0 : (uint32_t)min_u64(total, UINT32_MAX);
+}
+
+/* The same field after field, each with all the values that make sense. */
+static void suppose_one_field(struct infer *infer, const struct fat_boot *boot)
+{
+	uint64_t size = infer->fsck->dev->size_bytes;
+	struct fat_boot other = *boot;
+	uint32_t place[MAX_PLACES];
+	size_t n_places;
+
+	for (other.sector_bytes = 512; other.sector_bytes <= 4096; other.sector_bytes *= 2)
+		suppose(infer, &other);
+	other = *boot;
+	for (unsigned n = 1; n <= 128; n *= 2) {
+		other.cluster_sec = (uint8_t)n;
+		suppose(infer, &other);
+	}
+	other = *boot;
+	for (other.n_fats = 1; other.n_fats <= 4; other.n_fats++)
+		suppose(infer, &other);
+	other = *boot;
+	for (unsigned n = 16; n <= MAX_ROOT && !fat_boot_is_fat32_layout(boot); n += 16) {
+		other.root_entries = (uint16_t)n;
+		suppose(infer, &other);
+	}
+	other = *boot;
+	if (!is_pow2(boot->sector_bytes) || boot->sector_bytes < 512 || boot->sector_bytes > 4096)
+		return;
+	set_total(&other, size / boot->sector_bytes);
+	suppose(infer, &other);
+	other = *boot;
+	n_places = find_fats(infer->fsck, boot->sector_bytes, place);
+	for (size_t i = 0; i < n_places; i++) {
+		other.reserved_sec = (uint16_t)place[i];
+		suppose(infer, &other);
+	}
+	other = *boot;
+	if (n_places < 2)
+		return;
+	if (fat_boot_is_fat32_layout(boot))
+		other.fat32_sec = place[1] - place[0];
+	else
+		other.fat16_sec = (uint16_t)(place[1] - place[0]);
+	suppose(infer, &other);
+}
+
+/* ---- a sector that says nothing ---- */
+
+static void fill_in(struct fat_boot *boot, uint32_t sector_bytes, const uint32_t *place, size_t n_fats)
+{
+	*boot = (struct fat_boot){
+		.jump = { 0xEB, 0x3C, 0x90 },
+		.oem = "FATWISE",
+		.sector_bytes = (uint16_t)sector_bytes,
+		.reserved_sec = (uint16_t)place[0],
+		.n_fats = (uint8_t)n_fats,
+		.fat16_sec = (uint16_t)(place[1] - place[0]),
+		.drive = 0x80,
+		.ext_sig = 0x29,
+		.label = "NO NAME   ",
+		.signature = 0xAA55,
+	};
+	boot->oem[7] = boot->label[10] = ' ';
+}
+
+static void suppose_shape(struct infer *infer, struct fat_boot *boot)
+{
+	for (unsigned n_clus_sec = 1; n_clus_sec <= 128; n_clus_sec *= 2)
+		for (unsigned n = boot->sector_bytes / FAT_SLOT_BYTES; n <= MAX_ROOT;
+		     n += boot->sector_bytes / FAT_SLOT_BYTES) {
+			struct fat_geometry geometry;
+
+			boot->cluster_sec = (uint8_t)n_clus_sec;
+			boot->root_entries = (uint16_t)n;
+			if (fat_geometry_decode(boot, &geometry) != FAT_OK)
+				continue;
+			memcpy(boot->fs_type, geometry.type == FAT_TYPE_12 ? "FAT12   " : "FAT16   ",
+			       sizeof boot->fs_type);
+			suppose(infer, boot);
+		}
+}
+
+static void suppose_all_fields(struct infer *infer)
+{
+	for (uint32_t sector = 512; sector <= 4096; sector *= 2) {
+		uint32_t place[MAX_PLACES];
+		size_t n = find_fats(infer->fsck, sector, place), n_fats = 2;
+		struct fat_boot boot;
+		uint8_t media;
+
+		if (n < 2 || place[0] > UINT16_MAX || place[1] - place[0] > UINT16_MAX)
+			continue;
+		while (n_fats < n && place[n_fats] - place[n_fats - 1] == place[1] - place[0])
+			n_fats++;
+		fill_in(&boot, sector, place, n_fats);
+		if (fat_dev_read(infer->fsck->dev, (uint64_t)place[0] * sector, &media, 1) != FAT_OK)
+			continue;
+		boot.media = media;
+		set_total(&boot, infer->fsck->dev->size_bytes / sector);
+		memset(infer->trial->sector, 0, sizeof infer->trial->sector);
+		suppose_shape(infer, &boot);
+	}
+}
+
+bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidate *found)
+{
+	struct candidate *trial = malloc(sizeof *trial);
+	struct infer *infer = calloc(1, sizeof *infer);
+	bool known = false;
+
+	if (infer && trial) {
+		*infer = (struct infer){ .fsck = fsck, .best = found, .trial = trial };
+		find_dots(infer);
+		*trial = *main;
+		if (infer->n_dots > 0)
+			suppose_one_field(infer, &main->boot);
+		if (infer->n_dots > 0 && infer->n_sound == 0 && !main->usable)
+			suppose_all_fields(infer);
+		known = infer->n_sound == 1;
+	}
+	free(trial);
+	free(infer);
+	return known;
+}
