@@ -100,8 +100,7 @@ static bool folders_fit(const struct infer *infer, const struct fat_geometry *ge
 static bool same_clusters(const struct fat_geometry *a, const struct fat_geometry *b)
 {
 	return a->type == b->type && a->cluster_bytes == b->cluster_bytes &&
-	       fat_geometry_data_off(a) == fat_geometry_data_off(b) &&
-	       a->n_fats == b->n_fats && a->fat_sec == b->fat_sec;
+	       fat_geometry_data_off(a) == fat_geometry_data_off(b) && a->fat_sec == b->fat_sec;
 }
 
 static bool fills_device(const struct infer *infer, const struct fat_geometry *geometry)
@@ -110,13 +109,19 @@ static bool fills_device(const struct infer *infer, const struct fat_geometry *g
 	       geometry->sector_bytes;
 }
 
-/* One that holds in all; of those that differ in their end only, the one that fills the device. */
+/*
+ * One that holds in all. Of those with the clusters in the same places the one is right that knows of
+ * more FATs, and then the one that fills the device.
+ */
 static void take(struct infer *infer)
 {
 	const struct candidate *trial = infer->trial;
+	const struct fat_geometry *best = &infer->best->geometry;
 
-	if (infer->n_sound > 0 && same_clusters(&infer->best->geometry, &trial->geometry)) {
-		if (fills_device(infer, &trial->geometry))
+	if (infer->n_sound > 0 && same_clusters(best, &trial->geometry)) {
+		if (trial->geometry.n_fats > best->n_fats ||
+		    (trial->geometry.n_fats == best->n_fats &&
+		     fills_device(infer, &trial->geometry)))
 			*infer->best = *trial;
 		return;
 	}
@@ -273,4 +278,79 @@ bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidat
 	free(trial);
 	free(infer);
 	return known;
+}
+
+/* ---- the end of the volume ---- */
+
+/* The last cluster up to `most` whose entry is in use, behind the last one that there is; 0: none. */
+static uint32_t last_in_use(struct fsck *fsck, const struct fat_geometry *wider, uint32_t last)
+{
+	uint32_t found = 0, most = fat_geometry_last_clus(wider);
+	struct fat_table table;
+
+	if (fat_table_init(&table, fsck->dev, wider, 1u << 18) != FAT_OK)
+		return 0;
+	for (uint32_t c = last + 1; c <= most; c++) {
+		uint32_t value;
+
+		if (fat_table_get(&table, c, &value) != FAT_OK)
+			break;
+		if (fat_geometry_has_clus(wider, value) || value >= fat_entry_end_min(wider->type))
+			found = c;
+	}
+	fat_table_fini(&table);
+	return found;
+}
+
+static void set_clusters(struct candidate *candidate, uint32_t n_clus)
+{
+	const struct fat_geometry *geometry = &candidate->geometry;
+	uint64_t data_sec = fat_geometry_data_off(geometry) / geometry->sector_bytes;
+
+	set_total(&candidate->boot, data_sec + (uint64_t)n_clus * geometry->cluster_sec);
+	fat_boot_encode(&candidate->boot, candidate->sector);
+}
+
+/* As many clusters as the FAT has entries for and the device has room for. */
+static uint32_t most_clusters(const struct fsck *fsck, const struct fat_geometry *geometry)
+{
+	uint64_t n_fat = fat_geometry_fat_entries(geometry->type, geometry->fat_sec,
+						  geometry->sector_bytes) - FAT_FIRST_CLUS;
+	uint64_t data_off = fat_geometry_data_off(geometry);
+	uint64_t n_dev = fsck->dev->size_bytes > data_off ?
+				 (fsck->dev->size_bytes - data_off) / geometry->cluster_bytes :
+				 0;
+	uint64_t most = geometry->type == FAT_TYPE_12 ? FAT_MAX_CLUS_12 :
+			geometry->type == FAT_TYPE_16 ? FAT_MAX_CLUS_16 :
+							FAT_MAX_CLUS_32;
+
+	return (uint32_t)min_u64(min_u64(n_fat, n_dev), most);
+}
+
+bool boot_infer_total(struct fsck *fsck, const struct candidate *main, struct candidate *found)
+{
+	uint32_t most = most_clusters(fsck, &main->geometry), last;
+	int64_t as_main, as_found;
+	bool sound;
+
+	if (most <= main->geometry.n_clus)
+		return false;
+	*found = *main;
+	set_clusters(found, most);
+	candidate_judge(fsck, found);
+	last = found->usable ? last_in_use(fsck, &found->geometry,
+					   fat_geometry_last_clus(&main->geometry)) : 0;
+	if (last == 0 || trial_look(fsck, &main->boot, &main->geometry, &as_main, &sound) != FAT_OK ||
+	    sound)
+		return false;
+	/* The whole device, if the FAT was made for it; else no more than is in use. */
+	if (found->length < 1 || fat_geometry_total_bytes(&found->geometry) +
+						 found->geometry.cluster_bytes <=
+					 fsck->dev->size_bytes) {
+		set_clusters(found, last - FAT_FIRST_CLUS + 1);
+		candidate_judge(fsck, found);
+	}
+	return found->usable && !found->doubted &&
+	       trial_look(fsck, &found->boot, &found->geometry, &as_found, &sound) == FAT_OK &&
+	       as_found < as_main;
 }

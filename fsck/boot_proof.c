@@ -167,6 +167,7 @@ void candidate_judge(struct fsck *fsck, struct candidate *candidate)
 	candidate->usable =
 		fat_geometry_decode(&candidate->boot, &candidate->geometry) == FAT_OK;
 	candidate->proof = 0;
+	candidate->has_fat = candidate->doubted = candidate->miscounted = false;
 	if (!candidate->usable)
 		return;
 	n_fats = (int)candidate->geometry.n_fats;

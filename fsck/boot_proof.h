@@ -42,4 +42,10 @@ enum fat_status boot_find_root(struct fsck *fsck, const struct candidate *candid
  */
 bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidate *found);
 
+/*
+ * A larger sector count, if clusters in use lie behind the end that main draws, and less is wrong with
+ * them in the volume. boot_infer.c
+ */
+bool boot_infer_total(struct fsck *fsck, const struct candidate *main, struct candidate *found);
+
 #endif

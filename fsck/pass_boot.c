@@ -526,6 +526,21 @@ static void work_out(struct fsck *fsck, struct candidate *main)
 	free(found);
 }
 
+/* Clusters in use behind the end: the end is wrong. */
+static void settle_total(struct fsck *fsck, struct candidate *main)
+{
+	struct candidate *found = malloc(sizeof *found);
+
+	if (found && boot_infer_total(fsck, main, found)) {
+		boot_fault(fsck, F_TOTAL_SMALL, NULL, fat_boot_total_sec(&main->boot),
+			   fat_boot_total_sec(&found->boot));
+		main->boot = found->boot;
+		main->geometry = found->geometry;
+		main->report = found->report;
+	}
+	free(found);
+}
+
 static enum fat_status choose(struct fsck *fsck, struct candidate *main, struct candidate *backup)
 {
 	enum fat_status status = FAT_OK;
@@ -546,6 +561,8 @@ static enum fat_status choose(struct fsck *fsck, struct candidate *main, struct 
 		status = settle_root(fsck, main);
 	if (main->doubted)
 		boot_fault(fsck, F_BOOT_DOUBTED, NULL, 0, 0);
+	else if (status == FAT_OK && !fsck->boot_undecided)
+		settle_total(fsck, main);
 	return status;
 }
 
