@@ -173,6 +173,7 @@ struct scan {
 	const struct fat_geometry *geometry;
 	struct mkfs_bad *bad;
 	uint8_t *buf;
+	struct cli_progress progress;
 	uint64_t refused_block;
 	enum mkfs_bad_verdict verdict;
 };
@@ -183,6 +184,7 @@ static bool scan_range(struct scan *scan, uint64_t off, uint64_t end_off, uint32
 	for (; off < end_off; off += step) {
 		size_t n = (size_t)min_u64(step, end_off - off);
 
+		cli_progress_show(&scan->progress, off);
 		if (fat_dev_read(scan->dev, off, scan->buf, n) == FAT_OK)
 			continue;
 		if (step > BLOCK_BYTES) {
@@ -204,9 +206,12 @@ bool mkfs_bad_scan(const char *path, struct fat_dev *dev, const struct fat_geome
 {
 	struct scan scan = { .dev = dev, .geometry = geometry, .bad = bad,
 			     .buf = malloc(LARGE_BYTES), .verdict = MKFS_BAD_MEMORY };
-	bool is_right = scan.buf &&
-			scan_range(&scan, 0, fat_geometry_total_bytes(geometry), LARGE_BYTES);
+	uint64_t total_bytes = fat_geometry_total_bytes(geometry);
+	bool is_right;
 
+	cli_progress_begin(&scan.progress, "reading", total_bytes);
+	is_right = scan.buf && scan_range(&scan, 0, total_bytes, LARGE_BYTES);
+	cli_progress_end(&scan.progress);
 	free(scan.buf);
 	mkfs_bad_sort(bad);
 	return is_right || refuse_block(path, scan.refused_block, scan.verdict);

@@ -106,6 +106,8 @@ void mkfs_report_volume(const struct mkfs_options *options, const struct fat_lay
 	if (options->quiet || (options->verbosity == 0 && !options->dry_run))
 		return;
 	print_items(layout, options->verbosity > 1 || options->dry_run, out);
+	if (geometry->type == FAT_TYPE_32)
+		fprintf(out, "%-30s %" PRIu32 "\n", "root directory's cluster", geometry->root_clus);
 	fprintf(out, "%-30s %08" PRIx32 "\n", "volume id", format->volume_id);
 	if (format->has_label)
 		fprintf(out, "%-30s %s\n", "label", options->label);

@@ -293,7 +293,31 @@ refused() {
 	image a
 	run mkfs.fat -v a
 	[[ $output == *"sectors per cluster"*"4"* ]]
-	[[ $output == *"FAT16: 131072 sectors, 32695 clusters of 2 KiB"* ]]
+	[[ $output == *"FAT16: 131072 sectors, 32695 clusters of 2 KiB" ]]
+	# what the boot sector holds, field by field
+	image b 300M
+	run mkfs.fat -v -F32 -n LABEL -i 1234-ABCD -g 16/63 -h 7 -f 1 -D 0x81 b
+	while read -r value words; do
+		grep -qE "^$words +$value *$" <<<"$output"
+	done <<-END
+		512 bytes per sector
+		$(field b 13 1) sectors per cluster
+		$(field b 14 2) reserved sectors
+		1 FATs
+		0 root directory entries
+		0xf8 media byte
+		$(field b 36 4) sectors per FAT
+		63 sectors per track
+		16 heads
+		7 hidden sectors
+		$(field b 32 4) sectors
+		2 root directory's cluster
+		1 FSInfo sector
+		6 backup boot sector
+		0x81 drive number
+		1234abcd volume id
+		LABEL label
+	END
 	run mkfs.fat -vv -s 8 a
 	[[ $output == *"as asked for"* ]]
 }

@@ -291,8 +291,12 @@ is_copy_of() { # IMAGE FOLDER
 	[[ $output =~ copying\ \[\#+\ *\]\ +[1-9][0-9]*%\ +[0-9]+:[0-9]{2}\ left ]]
 	[[ $output == *$'\r\E[K' ]] # and it is gone in the end
 	rm image
+	# shellcheck disable=SC2086
 	run -0 --separate-stderr $slow
 	[ -z "$output$stderr" ]
+	truncate -s 6M b
+	run -0 script -qec "${slow%-C*} -c b" /dev/null
+	[[ $output =~ reading\ \[\#+\ *\]\ +[1-9][0-9]*%\ +[0-9]+:[0-9]{2}\ left ]]
 	is_copy_of image tree
 }
 
