@@ -112,14 +112,13 @@ data_off() {
 	[ $(($(data_off 63) % 4096)) -eq 0 ]
 	mkfs.fat -q -h 7 "$part"
 	[ "$(number 28 4)" -eq 7 ]
-	for align in 64K 1M 3M 6M; do
-		for options in -F16 "-F32 -s 1" "-F16 --align $align,fats"; do
-			# shellcheck disable=SC2086
-			mkfs.fat -q --align $align $options "$part"
-			[ $(($(data_off 63) % (${align%[KM]} * 1024 * $([[ $align = *K ]] && echo 1 || echo 1024)))) -eq 0 ]
-			[ "$(number 28 4)" -eq 63 ]
-			run -0 fsck.fat -n "$part"
-		done
+	for options in "65536 -F16" "1048576 -F32 -s 1" "3145728,fats -F16" "6291456"; do
+		# shellcheck disable=SC2086
+		mkfs.fat -q --align $options "$part"
+		options=${options%% *}
+		[ $(($(data_off 63) % ${options%,fats})) -eq 0 ]
+		[ "$(number 28 4)" -eq 63 ]
+		run -0 fsck.fat -n "$part"
 	done
 	mkfs.fat -q --profile sdcard "$part"
 	[ $(($(data_off 63) % 32768)) -eq 0 ]

@@ -232,17 +232,12 @@ is_copy_of() { # IMAGE FOLDER
 		--profile sdcard
 		--profile camera --offset 2048
 		--profile windows -F 32
-		--profile dos -s 16
-		--profile rpi-boot
-		--align 4M
 		--align 4M --offset 2048
 		--align 3M+512,fats -F 16
 		--align 1M,beside -s 8
-		--align no -f 1
 		-a -r 1000
 		-R 100 -b 12 -F 32 -s 1
 		-S 4096 -s 2
-		-M 0xF0 -g 2/18
 	END
 }
 
