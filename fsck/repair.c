@@ -98,6 +98,11 @@ static enum fat_status collect_wanted(struct repair *repair)
 	return FAT_OK;
 }
 
+bool repair_is_wanted(struct repair *repair, uint32_t clus)
+{
+	return collect_wanted(repair) != FAT_OK || fat_bitmap_get(&repair->wanted, clus);
+}
+
 enum fat_status repair_next_free(struct repair *repair, uint32_t from, uint32_t *clus)
 {
 	struct fsck *fsck = repair->fsck;

@@ -41,6 +41,8 @@ enum fat_status repair_set_end(struct repair *repair, enum fat_stage stage, uint
 
 /* The next free cluster from `from` on that no broken chain leads to; 0: there is none. */
 enum fat_status repair_next_free(struct repair *repair, uint32_t from, uint32_t *clus);
+/* A broken chain leads to it. */
+bool repair_is_wanted(struct repair *repair, uint32_t clus);
 /* One of them, marked as the end of a chain. *clus 0: there is none. */
 enum fat_status repair_allocate(struct repair *repair, uint32_t *clus);
 /* What an allocated cluster is to hold: another one's content as it reads now, or zeros. */
@@ -72,12 +74,24 @@ struct repair_link {
 	uint32_t head, last, n;
 	uint32_t from;
 	bool is_open; /* the lost chain has no end mark yet */
+	bool goes_on; /* the lost chain runs back into the file's: its end stays */
+	uint32_t run, n_run; /* clusters in a row that come before head, or are all there is */
 };
 
 /* Finds lost chains that fit, one alone each; changes nothing. links: of struct repair_link. */
 enum fat_status repair_find_links(struct repair *repair, struct fat_vec *links);
 enum fat_status repair_make_link(struct repair *repair, const struct repair_link *link);
 void repair_free_links(struct fat_vec *links);
+
+/*
+ * link->run: where a chain breaks off. Clusters in a row from there on, that are nobody's, and just as
+ * many as are missing: link->n_run; with link->head, if a lost chain is the rest. 0: no. repair_run.c
+ */
+enum fat_status repair_find_run(struct repair *repair, uint32_t n_missing, bool free_too,
+				struct repair_link *link);
+/* No other link may have them. */
+void repair_take_run(struct repair *repair, const struct repair_link *link);
+enum fat_status repair_join_run(struct repair *repair, const struct repair_link *link);
 
 /* Gives each but one of those who share a cluster its own copy; *n: how many. repair_clone.c */
 enum fat_status repair_clone(struct repair *repair, size_t *n);

@@ -5,7 +5,7 @@
  * An entry that misses m clusters and a lost chain of m clusters belong together if no other entry
  * and no other chain fits; where several do, those that are neighbours on disk. A chain that runs into
  * a free or bad cluster may go on through it. A directory belongs to the entry in the directory that
- * its ".." names.
+ * its ".." names. What is in a row behind a break, and nobody's, comes last (repair_run.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -155,28 +155,22 @@ static void collect_gaps(struct relink *relink)
 
 /* ---- links ---- */
 
-static enum fat_status link_gap(struct relink *relink, struct gap *gap, struct lost_chain *lost)
+static enum fat_status push_link(struct relink *relink, struct gap *gap, const struct repair_link *what,
+				 uint32_t n, uint32_t first)
 {
 	struct repair_link *link = fat_vec_push(relink->links);
 	char text[80];
 
 	if (!link)
 		return FAT_ERR_MEMORY;
-	*link = (struct repair_link){
-		.fault = gap->cured,
-		.head = lost->head,
-		.last = lost->last,
-		.n = lost->n,
-		.from = gap->through ? gap->through : gap->prev,
-		.is_open = lost->is_open,
-	};
+	*link = *what;
+	link->fault = gap->cured;
 	snprintf(text, sizeof text, "%" PRIu32 " lost clusters from %" PRIu32 " on given back to it",
-		 lost->n, lost->head);
+		 n, first);
 	link->fault.path = strdup(gap->cured.path ? gap->cured.path : "?");
 	link->fault.text = strdup(text);
 	link->fault.long_off = NULL;
 	link->fault.n_long = 0;
-	lost->n = 0;
 	for (size_t i = 0; i < relink->gaps.n; i++) {
 		struct gap *other = fat_vec_at(&relink->gaps, i);
 
@@ -185,18 +179,62 @@ static enum fat_status link_gap(struct relink *relink, struct gap *gap, struct l
 	return FAT_OK;
 }
 
+static enum fat_status link_gap(struct relink *relink, struct gap *gap, struct lost_chain *lost)
+{
+	const struct repair_link link = {
+		.head = lost->head,
+		.last = lost->last,
+		.n = lost->n,
+		.from = gap->through ? gap->through : gap->prev,
+		.is_open = lost->is_open,
+	};
+	enum fat_status status = push_link(relink, gap, &link, lost->n, lost->head);
+
+	lost->n = 0;
+	return status;
+}
+
+/* What lies in a row behind the break, if that is just what is missing. */
+static enum fat_status match_runs(struct relink *relink)
+{
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < relink->gaps.n && status == FAT_OK; i++) {
+		struct gap *gap = fat_vec_at(&relink->gaps, i);
+		bool is_free = gap->cured.id == F_CHAIN_FREE;
+		struct repair_link link = {
+			.from = gap->prev,
+			.run = is_free ? gap->cured.clus : gap->prev + 1,
+		};
+
+		if (gap->done || gap->is_dir || gap->through || gap->missing == 0 ||
+		    (!is_free && (gap->cured.id != F_CHAIN_SHORT || gap->prev == 0)))
+			continue;
+		status = repair_find_run(relink->repair, gap->missing, is_free, &link);
+		if (status != FAT_OK || link.n_run == 0)
+			continue;
+		repair_take_run(relink->repair, &link);
+		status = push_link(relink, gap, &link, gap->missing, link.run);
+	}
+	return status;
+}
+
 enum fat_status repair_make_link(struct repair *repair, const struct repair_link *link)
 {
 	const struct fault *fault = &link->fault;
 	enum fat_status status = FAT_OK;
 
-	if (link->is_open)
+	uint32_t to = link->n_run ? link->run : link->head;
+
+	if (link->is_open && !link->goes_on)
 		status = repair_set_end(repair, FAT_STAGE_PREPARE, link->last);
-	if (status != FAT_OK)
-		return status;
+	if (status == FAT_OK)
+		status = repair_join_run(repair, link);
+	if (status != FAT_OK || (link->n_run && fault->id == F_CHAIN_FREE))
+		return status; /* it leads there already */
 	if (link->from)
-		return repair_set_entry(repair, FAT_STAGE_ATTACH, link->from, link->head);
-	return repair_set_start(repair, FAT_STAGE_ATTACH, fault->entry_off, link->head,
+		return repair_set_entry(repair, FAT_STAGE_ATTACH, link->from, to);
+	return repair_set_start(repair, FAT_STAGE_ATTACH, fault->entry_off, to,
 				fault->is_dir ? 0 : fault->size);
 }
 
@@ -444,10 +482,8 @@ enum fat_status repair_find_links(struct repair *repair, struct fat_vec *links)
 	enum fat_status status;
 
 	fat_vec_init(links, sizeof(struct repair_link), 100000);
-	if (fsck->lost.n == 0)
-		return FAT_OK;
 	fat_vec_init(&relink.gaps, sizeof(struct gap), 100000);
-	fat_vec_init(&relink.lost, sizeof(struct lost_ref), fsck->lost.n);
+	fat_vec_init(&relink.lost, sizeof(struct lost_ref), fsck->lost.n + 1);
 	collect_gaps(&relink);
 	for (size_t i = 0; i < fsck->lost.n; i++) {
 		struct lost_chain *lost = fat_vec_at(&fsck->lost, i);
@@ -462,6 +498,8 @@ enum fat_status repair_find_links(struct repair *repair, struct fat_vec *links)
 	/* With a directory comes its content: what is lost now may be none then. */
 	if (status == FAT_OK && links->n == 0)
 		status = match_files(&relink);
+	if (status == FAT_OK && links->n == 0)
+		status = match_runs(&relink);
 	fat_vec_fini(&relink.gaps);
 	fat_vec_fini(&relink.lost);
 	return status;
