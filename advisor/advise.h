@@ -26,6 +26,11 @@
 struct advise_target {
 	struct fat_dev *dev;
 	uint64_t (*now_ns)(struct advise_target *target);
+	/* Reads through the page cache, what it held of this being dropped first; NULL: there is
+	 * none */
+	enum fat_status (*read_buffered)(struct advise_target *target, uint64_t off, void *buf,
+					 size_t len_bytes);
+	int buffered_fd;       /* of read_buffered */
 	void *clock;           /* of now_ns */
 	uint32_t block_bytes;  /* offsets and lengths are multiples of it; a power of two */
 	uint32_t sector_bytes; /* of a volume on it: the device's logical block, 512 on an image */
@@ -56,12 +61,29 @@ void advise_target_close(struct advise_target *target);
 
 /* ---- facts: what the host says, believed only where it can be checked ---------------------- */
 
+/* The FAT volume that is there now, on the target or in its first partition. */
+struct advise_current {
+	int fat_bits; /* 0: none */
+	uint32_t cluster_bytes;
+	uint64_t part_off, data_off; /* from the start of the target */
+	bool is_factory;             /* as the SD Association's formatter lays it out */
+};
+
+/* Reads what is on the target now, by its first blocks. */
+void advise_current_read(struct advise_target *target, uint64_t start_bytes,
+			 struct advise_current *current);
+
 struct advise_facts {
 	char model[64];            /* "" where unknown */
 	uint64_t size_bytes;       /* of the target */
 	uint64_t start_bytes;      /* where the target begins on the whole disk */
 	bool is_whole_disk;        /* surely: then a partition may be advised */
 	uint64_t erase_hint_bytes; /* what the kernel says; 0: nothing */
+	bool card_says;            /* that is the card's own word, not the kernel's guess */
+	char serial[64], bus[16];
+	uint32_t optimal_bytes, discard_bytes; /* as the block layer has them; 0: nothing */
+	uint32_t asked_sector_bytes;           /* -S; 0: as the device has them */
+	struct advise_current current;         /* what is on it now */
 };
 
 /* ---- measure ------------------------------------------------------------------------------- */
@@ -76,8 +98,8 @@ static inline uint32_t advise_size_bytes(size_t index)
 	return 512u << index;
 }
 
-/* Clusters: 512 B << index, up to 64 KiB. */
-#define ADVISE_N_CLUSTERS 8
+/* Clusters: 512 B << index, up to 256 KiB. Above 64 KiB only with sectors longer than 512 bytes. */
+#define ADVISE_N_CLUSTERS 10
 
 #define ADVISE_MAX_SAMPLES 64
 
@@ -101,6 +123,9 @@ struct advise_trace {
 	struct advise_request *requests;
 	size_t n, room;
 };
+
+/* false: no memory. */
+bool advise_trace_add(struct advise_trace *trace, const struct advise_request *request);
 
 /* Where a volume of one cluster size would have its parts, from the start of the target. */
 struct advise_layout {
@@ -206,6 +231,8 @@ struct advise_measured {
 	struct advise_block_scan block_scan,
 		write_scan; /* by reads; by the ends of a stream's blocks */
 	struct advise_stream read_stream, write_stream, two_streams, four_streams;
+	struct advise_stream buffered; /* reads through the page cache */
+	struct advise_stream burst;    /* the first part of the write stream */
 	struct advise_samples flush;
 	struct advise_rehearsal rehearsal[ADVISE_N_CLUSTERS];
 	uint64_t read_bytes, written_bytes;
@@ -262,8 +289,11 @@ struct advise_inferred {
 	struct advise_value open_segments;
 	uint64_t page_off, block_off;   /* first boundary, from the start of the target */
 	double command_ns, ns_per_byte; /* the line through write_ns */
-	double read_bytes_per_s, write_bytes_per_s, two_streams_bytes_per_s,
-		four_streams_bytes_per_s;
+	double read_bytes_per_s, buffered_bytes_per_s;
+	double write_bytes_per_s,
+		burst_bytes_per_s; /* sustained, as far as it was tried; at first */
+	double two_streams_bytes_per_s, four_streams_bytes_per_s;
+	bool cache_answers; /* the same read again is much faster than the first time */
 	double flush_ns;
 };
 
@@ -373,8 +403,12 @@ enum advise_workload {
 struct advise_row {
 	struct advise_layout layout;
 	double bytes_per_s[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS]; /* 0: cannot tell */
-	bool rehearsed;       /* or played on a model that fits */
-	uint64_t slack_bytes; /* of the files expected */
+	bool rehearsed;              /* or played on a model that fits */
+	uint64_t slack_bytes;        /* of the files expected */
+	double check_s, mount_s;     /* reading the FATs for a check; one FAT for the first df */
+	uint64_t check_memory_bytes; /* of dosfstools' fsck.fat 4.2; this package's needs a few MiB
+				      */
+	const char *hosts;           /* which read it */
 };
 
 struct advise_prediction {

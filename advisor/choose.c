@@ -191,6 +191,9 @@ void advise_choose(const struct advise_facts *facts, const struct advise_measure
 		return;
 	n = snprintf(choice->mkfs, sizeof choice->mkfs, "-F %d -s %u", l->fat_bits,
 		     l->cluster_bytes / l->sector_bytes);
+	if (facts->asked_sector_bytes)
+		n += snprintf(choice->mkfs + n, sizeof choice->mkfs - (size_t)n, " -S %u",
+			      l->sector_bytes);
 	if (choice->is_padded)
 		snprintf(choice->mkfs + n, sizeof choice->mkfs - (size_t)n, " -a -R %u",
 			 l->reserved_sec);

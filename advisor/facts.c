@@ -39,6 +39,11 @@ void advise_facts_read(const char *path, uint64_t size_bytes, struct advise_fact
 		 device.identity.vendor[0] ? " " : "", device.identity.model);
 	facts->is_whole_disk = device.topology.name[0] && !device.topology.is_partition;
 	facts->start_bytes = device.topology.part_start_bytes;
+	facts->card_says = device.flash.au_bytes != 0;
 	facts->erase_hint_bytes =
-		device.flash.au_bytes ? device.flash.au_bytes : device.flash.preferred_erase_bytes;
+		facts->card_says ? device.flash.au_bytes : device.flash.preferred_erase_bytes;
+	facts->optimal_bytes = device.topology.optimal_io_bytes;
+	facts->discard_bytes = device.topology.discard_granularity_bytes;
+	snprintf(facts->serial, sizeof facts->serial, "%.60s", device.identity.serial);
+	snprintf(facts->bus, sizeof facts->bus, "%.15s", device.identity.bus);
 }

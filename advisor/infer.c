@@ -283,6 +283,14 @@ static bool heads_move(const struct advise_measured *measured)
 	return spread > 2e6 && spread > 0.2 * advise_median(&measured->seek);
 }
 
+/* The same read again comes in less than half the time that one elsewhere takes. */
+static bool cache_answers(const struct advise_measured *measured)
+{
+	double again = advise_median(&measured->again);
+
+	return again > 0 && 2 * again < advise_median(&measured->seek);
+}
+
 void advise_infer(const struct advise_measured *measured, struct advise_inferred *inferred)
 {
 	*inferred = (struct advise_inferred){
@@ -290,7 +298,10 @@ void advise_infer(const struct advise_measured *measured, struct advise_inferred
 		.heads_move = heads_move(measured),
 		.far_read_ns = advise_median(&measured->seek),
 		.read_bytes_per_s = rate(&measured->read_stream),
+		.buffered_bytes_per_s = rate(&measured->buffered),
 		.write_bytes_per_s = rate(&measured->write_stream),
+		.burst_bytes_per_s = rate(&measured->burst),
+		.cache_answers = cache_answers(measured),
 		.two_streams_bytes_per_s = rate(&measured->two_streams),
 		.four_streams_bytes_per_s = rate(&measured->four_streams),
 		.flush_ns = advise_median(&measured->flush),

@@ -50,6 +50,23 @@ static int say_open_error(const struct advise_options *options, const struct fat
 	return EXIT_ERROR;
 }
 
+/* Sectors of the volume, where others than the device's are wanted. Closes the target if not. */
+static int take_sector(const struct advise_options *options, struct advise_target *target,
+		       struct advise_facts *facts)
+{
+	facts->asked_sector_bytes = options->sector_bytes;
+	if (options->sector_bytes == 0)
+		return EXIT_ADVICE;
+	if (options->sector_bytes >= target->sector_bytes) {
+		target->sector_bytes = options->sector_bytes;
+		return EXIT_ADVICE;
+	}
+	cli_error(&advise_program, "%s: its blocks are of %u bytes: no sector can be shorter",
+		  options->path ? options->path : options->model->name, target->sector_bytes);
+	advise_target_close(target);
+	return EXIT_ERROR;
+}
+
 /* Returns an exit status; EXIT_ADVICE: *target is open. */
 static int open_target(const struct advise_options *options, struct advise_target *target,
 		       struct advise_facts *facts)
@@ -60,7 +77,7 @@ static int open_target(const struct advise_options *options, struct advise_targe
 	if (options->model) {
 		*facts = (struct advise_facts){ .size_bytes = options->model->size_bytes };
 		if (advise_target_simulate(options->model, NULL, target) == FAT_OK)
-			return EXIT_ADVICE;
+			return take_sector(options, target, facts);
 		cli_error(&advise_program, "%s: out of memory", options->model->name);
 		return EXIT_ERROR;
 	}
@@ -71,7 +88,8 @@ static int open_target(const struct advise_options *options, struct advise_targe
 	if (advise_target_open(options->path, !options->read_only, target, &error) != FAT_OK)
 		return say_open_error(options, &error);
 	advise_facts_read(options->path, target->dev->size_bytes, facts);
-	return EXIT_ADVICE;
+	advise_current_read(target, facts->start_bytes, &facts->current);
+	return take_sector(options, target, facts);
 }
 
 /* Before it starts: what it will write, how much, how long. */
@@ -237,7 +255,8 @@ static int replay(const struct advise_options *options)
 		return EXIT_ERROR;
 	}
 	if (advise_record_read(in, &facts, &measured, &line)) {
-		advise_layouts(&facts, 512, layouts);
+		advise_layouts(&facts, facts.asked_sector_bytes ? facts.asked_sector_bytes : 512,
+			       layouts);
 		result = advise(options, options->replay_path, &facts, layouts, &measured, &choice);
 	} else {
 		cli_error(&advise_program, "%s: line %u: not a record of fatadvise",

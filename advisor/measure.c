@@ -7,6 +7,21 @@
 #include "bytes.h"
 #include "probe.h"
 
+bool advise_trace_add(struct advise_trace *trace, const struct advise_request *request)
+{
+	if (trace->n == trace->room) {
+		size_t room = trace->room ? 2 * trace->room : 512;
+		struct advise_request *more = realloc(trace->requests, room * sizeof *more);
+
+		if (!more)
+			return false;
+		trace->requests = more;
+		trace->room = room;
+	}
+	trace->requests[trace->n++] = *request;
+	return true;
+}
+
 void advise_measured_fini(struct advise_measured *measured)
 {
 	free(measured->trace.requests);

@@ -219,6 +219,22 @@ static void measure_read_stream(struct probe *p)
 	}
 }
 
+/* The same through the page cache, for comparison only: nothing else is ever measured there. */
+static void measure_buffered(struct probe *p)
+{
+	uint64_t off = probe_next_place(p, 2 * PROBE_STRETCH_BYTES), start;
+
+	if (!p->target->read_buffered || !p->measured->read_stream.ns)
+		return;
+	probe_begin_step(p, "reads through the page cache", 3);
+	start = probe_now(p);
+	if (probe_is_over(p) ||
+	    p->target->read_buffered(p->target, off, p->buf, PROBE_STRETCH_BYTES) != FAT_OK)
+		return;
+	p->measured->buffered = (struct advise_stream){ PROBE_STRETCH_BYTES, probe_now(p) - start };
+	p->measured->read_bytes += PROBE_STRETCH_BYTES;
+}
+
 /* ---- capacity ------------------------------------------------------------------------------ */
 
 #define CAPACITY_SAMPLES 6
@@ -300,6 +316,7 @@ void probe_reads(struct probe *p)
 	measure_seek(p);
 	measure_reads(p);
 	measure_read_stream(p);
+	measure_buffered(p);
 	advise_infer(p->measured, &inferred);
 	if (inferred.heads_move)
 		return; /* a disk: there is nothing to be found */

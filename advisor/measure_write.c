@@ -189,6 +189,8 @@ static enum fat_status write_stream(struct probe *p)
 			stream->ns += ns;
 		}
 		stream->bytes += stretch;
+		if (at == off)
+			p->measured->burst = *stream;
 		if (status == FAT_OK)
 			probe_verify(p, at, stretch);
 	}

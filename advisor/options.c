@@ -41,6 +41,7 @@ static const struct cli_option table[] = {
 	{ OPT_THOROUGH, 0, "thorough", NULL, "at most 120 s and 512 MiB written" },
 	{ OPT_TIME, 0, "time", "SECONDS", "at most so long (default 30)" },
 	{ OPT_MAX_BYTES, 0, "max-bytes", "SIZE", "write at most so much (default 64M)" },
+	{ 'S', 'S', NULL, "SECTOR", "logical sectors: 1024, 2048, 4096 allow larger clusters" },
 	{ OPT_FILES, 0, "files", "N", "files expected: bounds what clusters may waste" },
 	{ OPT_SIMULATE, 0, "simulate", "MODEL", "a simulated device; \"list\" names them" },
 	{ OPT_STATS, 0, "stats", NULL, "print what the device was asked" },
@@ -133,6 +134,11 @@ static enum advise_parsed take_number(int code, const char *value, struct advise
 			return wrong("not a number of seconds from 1 to 86400", value);
 		options->budget.max_ns = n * SECOND_NS;
 		return ADVISE_RUN;
+	case 'S':
+		if (!cli_parse_u64(value, 10, 512, 4096, &n) || (n & (n - 1)) != 0)
+			return wrong("not a sector size: 512, 1024, 2048 or 4096", value);
+		options->sector_bytes = (uint32_t)n;
+		return ADVISE_RUN;
 	case OPT_MAX_BYTES:
 		if (!cli_parse_size(value, &options->budget.max_bytes))
 			return wrong("not a size such as 64M", value);
@@ -172,6 +178,7 @@ static enum advise_parsed take(int code, const char *value, struct advise_option
 		return ADVISE_DONE;
 	case '?':
 		return ADVISE_WRONG;
+	case 'S':
 	case OPT_TIME:
 	case OPT_MAX_BYTES:
 	case OPT_FILES:

@@ -25,6 +25,7 @@ struct advise_options {
 	const char *svg_path;    /* draw into this file; NULL: not */
 	const char *record_path; /* keep the measurements there */
 	const char *replay_path; /* take them from there instead of a device */
+	uint32_t sector_bytes;   /* of the volume; 0: as the device has them */
 	uint64_t n_files;        /* expected on the volume; 0: not said */
 	bool stats;
 	const struct sim_params *model; /* simulate this; NULL: a real device */

@@ -207,6 +207,24 @@ static bool has_room(const struct advise_layout *l)
 	return l->n_clusters * l->cluster_bytes > 6 * large_bytes(l);
 }
 
+/* dosfstools 4.2 keeps the FAT and an owner for each cluster. */
+#define CHECK_BYTES_PER_CLUSTER 12
+
+/* What does not depend on writes. */
+static void reckon(const struct advise_inferred *inferred, uint64_t n_files, struct advise_row *row)
+{
+	const struct advise_layout *l = &row->layout;
+	double rate = inferred->read_bytes_per_s;
+
+	row->slack_bytes = n_files * l->cluster_bytes / 2;
+	row->check_memory_bytes = l->n_clusters * CHECK_BYTES_PER_CLUSTER;
+	row->check_s = rate > 0 ? 2 * (double)l->fat_bytes / rate : 0;
+	row->mount_s = row->check_s / 2;
+	row->hosts = l->sector_bytes > 512      ? "those that take long sectors"
+		     : l->cluster_bytes > 32768 ? "all but old ones"
+						: "all";
+}
+
 void advise_predict(const struct advise_measured *measured, const struct advise_inferred *inferred,
 		    const struct advise_fit *fit, const struct advise_layout *layouts,
 		    uint64_t n_files, struct advise_prediction *prediction)
@@ -217,9 +235,9 @@ void advise_predict(const struct advise_measured *measured, const struct advise_
 		struct prices prices;
 
 		row->layout = layouts[i];
-		row->slack_bytes = n_files * row->layout.cluster_bytes / 2;
 		if (row->layout.fat_bits == 0)
 			continue;
+		reckon(inferred, n_files, row);
 		prices = price(measured, inferred, i);
 		if (fit->params && has_room(&row->layout))
 			predict_by_model(fit->params, row);

@@ -88,19 +88,9 @@ enum fat_status probe_read(struct probe *p, uint64_t off, void *buf, size_t len_
 /* A record that does not fit into memory is a shorter record. */
 static void record(struct probe *p, uint64_t off, size_t len_bytes, uint64_t ns)
 {
-	struct advise_trace *trace = &p->measured->trace;
+	const struct advise_request r = { off, ns, (uint32_t)len_bytes, p->step };
 
-	if (trace->n == trace->room) {
-		size_t room = trace->room ? 2 * trace->room : 512;
-		struct advise_request *more = realloc(trace->requests, room * sizeof *more);
-
-		if (!more)
-			return;
-		trace->requests = more;
-		trace->room = room;
-	}
-	trace->requests[trace->n++] =
-		(struct advise_request){ off, ns, (uint32_t)len_bytes, p->step };
+	advise_trace_add(&p->measured->trace, &r);
 }
 
 enum fat_status probe_write(struct probe *p, uint64_t off, const void *buf, size_t len_bytes,

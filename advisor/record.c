@@ -18,6 +18,7 @@
 #define SCALARS(X)                                                                                 \
 	X(facts->size_bytes)                                                                       \
 	X(facts->start_bytes)                                                                      \
+	X(facts->asked_sector_bytes)                                                               \
 	X(facts->erase_hint_bytes)                                                                 \
 	X(measured->block_bytes)                                                                   \
 	X(measured->max_bytes)                                                                     \
@@ -54,6 +55,10 @@
 	X(measured->two_streams.ns)                                                                \
 	X(measured->four_streams.bytes)                                                            \
 	X(measured->four_streams.ns)                                                               \
+	X(measured->buffered.bytes)                                                                \
+	X(measured->buffered.ns)                                                                   \
+	X(measured->burst.bytes)                                                                   \
+	X(measured->burst.ns)                                                                      \
 	X(measured->read_bytes)                                                                    \
 	X(measured->written_bytes)                                                                 \
 	X(measured->elapsed_ns)                                                                    \
@@ -188,17 +193,7 @@ static bool read_request(const char *line, struct advise_trace *trace)
 	if (sscanf(line, "%" SCNu64 " %" SCNu32 " %" SCNu64 " %" SCNu32, &r.off, &r.len_bytes,
 		   &r.ns, &r.step) != 4)
 		return false;
-	if (trace->n == trace->room) {
-		size_t room = trace->room ? 2 * trace->room : 512;
-		struct advise_request *more = realloc(trace->requests, room * sizeof *more);
-
-		if (!more)
-			return false;
-		trace->requests = more;
-		trace->room = room;
-	}
-	trace->requests[trace->n++] = r;
-	return true;
+	return advise_trace_add(trace, &r);
 }
 
 static bool read_rehearsal(const char *line, struct advise_measured *m)
@@ -296,7 +291,10 @@ static bool scans_are_sound(const struct advise_measured *m)
 
 static bool is_sound(const struct advise_facts *facts, const struct advise_measured *m)
 {
-	return facts->size_bytes >= ADVISE_SMALLEST_BYTES && facts->size_bytes <= MOST_BYTES &&
+	uint32_t sector = facts->asked_sector_bytes;
+
+	return (sector == 0 || (sector >= 512 && sector <= 4096 && (sector & (sector - 1)) == 0)) &&
+	       facts->size_bytes >= ADVISE_SMALLEST_BYTES && facts->size_bytes <= MOST_BYTES &&
 	       facts->start_bytes <= MOST_BYTES && m->size_bytes == facts->size_bytes &&
 	       m->max_bytes >= 512 && m->max_bytes <= 1u << 20 && m->block_bytes >= 512 &&
 	       m->block_bytes <= 65536 && m->settle <= ADVISE_SETTLE_BY_READ &&

@@ -5,24 +5,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "cli.h"
 #include "report.h"
-
-/* Bytes beyond ASCII go out as they are; a path that is not UTF-8 makes the text no better. */
-static void put_string(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
 
 static void put_number(FILE *out, const char *key, double value, bool known)
 {
@@ -61,6 +45,16 @@ static void put_mb_s(FILE *out, const struct advise_row *row)
 	fputc('}', out);
 }
 
+static void put_check(FILE *out, const struct advise_row *row)
+{
+	put_number(out, "check_seconds", row->check_s, row->check_s > 0);
+	fputs(", ", out);
+	put_number(out, "first_mount_seconds", row->mount_s, row->mount_s > 0);
+	fprintf(out, ", \"check_memory_bytes\": %" PRIu64 ", \"hosts\": ", row->check_memory_bytes);
+	cli_put_json_string(out, row->hosts);
+	fputs(", ", out);
+}
+
 static void put_clusters(FILE *out, const struct advise_prediction *prediction)
 {
 	const char *comma = "";
@@ -76,6 +70,7 @@ static void put_clusters(FILE *out, const struct advise_prediction *prediction)
 			"\"fat_bytes\": %" PRIu64 ", \"slack_bytes\": %" PRIu64 ", ",
 			comma, row->layout.cluster_bytes, row->layout.fat_bits,
 			row->layout.fat_bytes, row->slack_bytes);
+		put_check(out, row);
 		put_mb_s(out, row);
 		fputc('}', out);
 		comma = ",";
@@ -99,21 +94,57 @@ static void put_times(FILE *out, const char *key, const double *ns)
 
 static void put_speeds(FILE *out, const struct advise_inferred *inferred)
 {
+	const struct {
+		const char *key;
+		double bytes_per_s;
+	} speeds[] = {
+		{ "read_mb_per_s", inferred->read_bytes_per_s },
+		{ "buffered_read_mb_per_s", inferred->buffered_bytes_per_s },
+		{ "write_mb_per_s", inferred->write_bytes_per_s },
+		{ "burst_mb_per_s", inferred->burst_bytes_per_s },
+		{ "two_streams_mb_per_s", inferred->two_streams_bytes_per_s },
+		{ "four_streams_mb_per_s", inferred->four_streams_bytes_per_s },
+	};
+
 	fputs("  ", out);
 	put_number(out, "noise", inferred->noise, true);
+	for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++) {
+		fputs(", ", out);
+		put_number(out, speeds[i].key, speeds[i].bytes_per_s / 1e6,
+			   speeds[i].bytes_per_s > 0);
+	}
+	fputs(",\n  ", out);
+	put_number(out, "random_read_us", inferred->far_read_ns / 1e3, inferred->far_read_ns > 0);
 	fputs(", ", out);
-	put_number(out, "read_mb_per_s", inferred->read_bytes_per_s / 1e6,
-		   inferred->read_bytes_per_s > 0);
-	fputs(", ", out);
-	put_number(out, "write_mb_per_s", inferred->write_bytes_per_s / 1e6,
-		   inferred->write_bytes_per_s > 0);
-	fputs(", ", out);
-	put_number(out, "four_streams_mb_per_s", inferred->four_streams_bytes_per_s / 1e6,
-		   inferred->four_streams_bytes_per_s > 0);
-	fputs(", ", out);
-	put_number(out, "two_streams_mb_per_s", inferred->two_streams_bytes_per_s / 1e6,
-		   inferred->two_streams_bytes_per_s > 0);
-	fputs(",\n", out);
+	put_number(out, "flush_us", inferred->flush_ns / 1e3, inferred->flush_ns > 0);
+	fprintf(out, ", \"cache_answers_reads\": %s,\n",
+		inferred->cache_answers ? "true" : "false");
+}
+
+/* What is there now, and what the host says of it. */
+static void put_facts(FILE *out, const struct advise_facts *facts)
+{
+	const struct advise_current *now = &facts->current;
+
+	fputs("  \"facts\": {\"model\": ", out);
+	cli_put_json_string(out, facts->model);
+	fputs(", \"serial\": ", out);
+	cli_put_json_string(out, facts->serial);
+	fputs(", \"bus\": ", out);
+	cli_put_json_string(out, facts->bus);
+	fprintf(out,
+		", \"start_bytes\": %" PRIu64 ", \"allocation_unit_bytes\": %" PRIu64
+		", \"optimal_io_bytes\": %" PRIu32 ", \"discard_bytes\": %" PRIu32 "},\n",
+		facts->start_bytes, facts->erase_hint_bytes, facts->optimal_bytes,
+		facts->discard_bytes);
+	if (now->fat_bits)
+		fprintf(out,
+			"  \"current\": {\"fat_bits\": %d, \"cluster_bytes\": %" PRIu32
+			", \"data_offset_bytes\": %" PRIu64 ", \"factory_layout\": %s},\n",
+			now->fat_bits, now->cluster_bytes, facts->start_bytes + now->data_off,
+			now->is_factory ? "true" : "false");
+	else
+		fputs("  \"current\": null,\n", out);
 }
 
 /* The time of single writes, of all sizes and places that were tried. */
@@ -154,9 +185,9 @@ static void put_recommended(FILE *out, const struct advise_report *r)
 		", \"partition_start_bytes\": %" PRIu64 ",\n    \"mkfs\": ",
 		verdicts[choice->verdict], l->cluster_bytes, choice->align_bytes, l->reserved_sec,
 		choice->confidence, r->facts->start_bytes + l->data_off, choice->partition_off);
-	put_string(out, choice->mkfs);
+	cli_put_json_string(out, choice->mkfs);
 	fputs(",\n    \"reason\": ", out);
-	put_string(out, choice->reason);
+	cli_put_json_string(out, choice->reason);
 	fputs("},\n", out);
 }
 
@@ -176,7 +207,7 @@ void advise_report_json(const struct advise_report *r, FILE *out)
 	const struct advise_inferred *inferred = r->inferred;
 
 	fputs("{\n  \"device\": ", out);
-	put_string(out, r->path);
+	cli_put_json_string(out, r->path);
 	fprintf(out, ",\n  \"size_bytes\": %" PRIu64 ",\n", r->facts->size_bytes);
 	put_value(
 		out, "real_bytes",
@@ -190,6 +221,7 @@ void advise_report_json(const struct advise_report *r, FILE *out)
 		"\"erase_offset_bytes\": %.2f, \"open_segments\": %.2f},\n",
 		inferred->page.confidence, inferred->block.confidence,
 		inferred->block_off_confidence, inferred->open_segments.confidence);
+	put_facts(out, r->facts);
 	put_speeds(out, inferred);
 	put_times(out, "write_us", inferred->write_ns);
 	put_times(out, "read_us", inferred->read_size_ns);

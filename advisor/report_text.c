@@ -26,12 +26,53 @@ static void print_inside(const struct advise_inferred *inf, FILE *out)
 	else
 		fputs("page size not to be seen", out);
 	if (inf->block.value)
-		fprintf(out, ", erase block %s from %s on (sure: %.0f %%)\n",
+		fprintf(out, ", erase block %s from %s on (sure: %.0f %%)",
 			cli_size_text(inf->block.value, size, sizeof size),
 			cli_size_text(inf->block_off, off, sizeof off),
 			inf->block.confidence * 100);
 	else
-		fputs(", erase block not to be seen\n", out);
+		fputs(", erase block not to be seen", out);
+	if (inf->open_segments.value)
+		fprintf(out, ", %llu open at a time", (unsigned long long)inf->open_segments.value);
+	fputc('\n', out);
+}
+
+/* What is on it, and what the host says of it. */
+static void print_facts(const struct advise_facts *facts, FILE *out)
+{
+	const struct advise_current *now = &facts->current;
+	char size[32], off[32];
+
+	if (now->fat_bits)
+		fprintf(out, "\n  now       FAT%d, clusters of %s, data area at %s%s",
+			now->fat_bits, cli_size_text(now->cluster_bytes, size, sizeof size),
+			cli_size_text(facts->start_bytes + now->data_off, off, sizeof off),
+			now->is_factory ? ": this looks like the factory's layout" : "");
+	if (facts->erase_hint_bytes)
+		fprintf(out, "\n  host      allocation unit %s (%s)",
+			cli_size_text(facts->erase_hint_bytes, size, sizeof size),
+			facts->card_says ? "the card says so" : "the kernel guesses");
+	if (facts->start_bytes)
+		fprintf(out, "\n  partition begins at %s",
+			cli_size_text(facts->start_bytes, off, sizeof off));
+}
+
+/* The worst that single writes took, and what stands before the medium. */
+static void print_stalls(const struct advise_report *r, FILE *out)
+{
+	static const char *const caches[] = { "no cache seen", "a cache that obeys flushes",
+					      "a cache that ignores flushes" };
+	const struct advise_trace *trace = &r->measured->trace;
+
+	if (trace->n == 0)
+		return;
+	fprintf(out,
+		"\n            95 %% of the writes within %.3g ms, 99 %% within %.3g ms, all "
+		"within "
+		"%.3g ms; a flush %.2g ms; %s",
+		advise_write_percentile(trace, 0.95) / 1e6,
+		advise_write_percentile(trace, 0.99) / 1e6, advise_write_percentile(trace, 1) / 1e6,
+		r->inferred->flush_ns / 1e6, caches[r->measured->settle]);
 }
 
 static void print_device(const struct advise_report *r, FILE *out)
@@ -45,14 +86,19 @@ static void print_device(const struct advise_report *r, FILE *out)
 		fputs(", ", out);
 		cli_put_text(out, r->facts->model);
 	}
+	print_facts(r->facts, out);
 	fprintf(out, "\n  measured  ");
 	print_rate(out, "reads", inf->read_bytes_per_s);
-	print_rate(out, ", writes", inf->write_bytes_per_s);
+	print_rate(out, ", through the page cache", inf->buffered_bytes_per_s);
+	fprintf(out, "; random 4 KiB %.2g ms", inf->far_read_ns / 1e6);
+	print_rate(out, "\n            writes", inf->write_bytes_per_s);
+	print_rate(out, ", the first MiB", inf->burst_bytes_per_s);
 	print_rate(out, ", in two streams", inf->two_streams_bytes_per_s);
 	print_rate(out, ", in four", inf->four_streams_bytes_per_s);
-	fprintf(out, "\n            a write takes %.3g ms + %.3g ms per 64 KiB; noise %.1f %%\n",
+	fprintf(out, "\n            a write takes %.3g ms + %.3g ms per 64 KiB; noise %.1f %%",
 		inf->command_ns / 1e6, inf->ns_per_byte * 65536 / 1e6, inf->noise * 100);
-	fprintf(out, "  inside    ");
+	print_stalls(r, out);
+	fprintf(out, "\n  inside    ");
 	if (inf->heads_move)
 		fprintf(out, "it moves heads: a disk\n");
 	else
@@ -103,9 +149,10 @@ static void print_row(const struct advise_report *r, size_t i, double best, FILE
 		cli_size_text(row->layout.cluster_bytes, size, sizeof size));
 	for (size_t w = 0; w < ADVISE_N_WRITERS; w++)
 		fprintf(out, " %8.3g", row->bytes_per_s[w][ADVISE_LARGE] / 1e6);
-	fprintf(out, " %8.3g %8.3g %9s ", row->bytes_per_s[ADVISE_CACHED][ADVISE_PHOTOS] / 1e6,
+	fprintf(out, " %8.3g %8.3g %9s %7.2g s ",
+		row->bytes_per_s[ADVISE_CACHED][ADVISE_PHOTOS] / 1e6,
 		row->bytes_per_s[ADVISE_CLUSTER][ADVISE_PHOTOS] / 1e6,
-		cli_size_text(row->layout.fat_bytes, size, sizeof size));
+		cli_size_text(row->layout.fat_bytes, size, sizeof size), row->check_s);
 	print_bar(out, best > 0 ? advise_score(row, r->purpose) / best : 0);
 	fputc('\n', out);
 }
@@ -116,7 +163,8 @@ static void print_table(const struct advise_report *r, FILE *out)
 
 	fputs("\n  writing,  a large file                        photos\n"
 	      "  MB/s      page cache:        mounted  cluster\n"
-	      "   cluster    fresh     aged     sync by cluster  cached  cluster       FAT  "
+	      "   cluster    fresh     aged     sync by cluster  cached  cluster       FAT     "
+	      "check "
 	      "all in all\n",
 	      out);
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
@@ -151,9 +199,6 @@ static void print_notes(const struct advise_report *r, FILE *out)
 	    start % inf->page.value != 0)
 		fprintf(out, "  The partition begins inside a page of %s: better cut it anew.\n",
 			cli_size_text(inf->page.value, size, sizeof size));
-	if (inf->block.value == 0 && r->facts->erase_hint_bytes)
-		fprintf(out, "  The card says that its allocation unit is %s.\n",
-			cli_size_text(r->facts->erase_hint_bytes, size, sizeof size));
 	if (r->facts->is_whole_disk && r->choice->verdict != ADVISE_DO_NOT_KNOW) {
 		fprintf(out,
 			"  With a partition (destroys the table): echo 'start=%llu, type=c' | "
@@ -164,6 +209,10 @@ static void print_notes(const struct advise_report *r, FILE *out)
 	}
 	if (r->measured->settle == ADVISE_SETTLE_BY_READ)
 		fputs("  It has a cache that ignores flushes: pull it out only when it is idle.\n",
+		      out);
+	if (inf->cache_answers && !inf->heads_move)
+		fputs("  The same read again is much faster: a cache answers, and reads may come "
+		      "from it.\n",
 		      out);
 	if (inf->read_bytes_per_s > 5e9)
 		fputs("  Reads came from memory or from holes, not from a medium.\n", out);
