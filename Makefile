@@ -2,7 +2,7 @@
 
 VERSION := 4.3.0
 BUILD ?= release
-O := build/$(BUILD)
+O := build/$(BUILD)$(if $(STATIC),-static)
 
 CC ?= cc
 AR ?= ar
@@ -28,6 +28,13 @@ else
 $(error BUILD is release, debug, asan or cov, not $(BUILD))
 endif
 ALL_CFLAGS += $(CFLAGS)
+
+# For rescue disks and boards. There is no static libudev: the kernel's sysfs is asked instead.
+ifdef STATIC
+LDFLAGS += -static-pie
+HAVE_UDEV :=
+PKG_CONFIG += --static
+endif
 
 # Without libblkid or libudev everything builds and says what it cannot know.
 HAVE_BLKID ?= $(call have,blkid)
@@ -106,7 +113,7 @@ man/built/%: man/%.scd man/tidy.awk man/build
 	$(Q)if command -v scdoc >/dev/null; then { man/build $< >$@.tmp && mv $@.tmp $@; } || { rm -f $@.tmp; exit 1; }; \
 	elif [ -e $@ ]; then touch $@; else echo "make: $@: needs scdoc (apt-get install scdoc)" >&2; exit 1; fi
 
-include packaging/install.mk
+include packaging/install.mk packaging/package.mk
 
 # One entry a source file, for clangd and clang-tidy.
 ALL_SRC := $(wildcard lib/*.c lib/cli/*.c lib/host/*.c mkfs/*.c fsck/*.c label/*.c advisor/*.c \
@@ -134,9 +141,15 @@ help:
 	@echo 'make check               the tests that belong to every change (under two minutes)'
 	@echo '  KINDS=unit T=FILE        one kind of them; one program or .bats file'
 	@echo 'make check-full          those of a release too: other compilers, packages (25 minutes at most)'
+	@echo 'make check-pack          tarball, static build, Debian package (root, network)'
+	@echo 'make check-others        with mtools, util-linux, libblockdev, systemd in front'
+	@echo 'make check-boot          boots a kernel with a damaged volume, pulls the plug (qemu)'
 	@echo 'make lint-deep           cppcheck and clang-tidy (minutes)'
 	@echo 'make install, uninstall  with DESTDIR, PREFIX and the folders in packaging/install.mk'
 	@echo 'make install-dev         libfat.a, libfat.h, libfat.pc, libfat(3); uninstall-dev'
+	@echo 'make dist                release tarball: build/fatwise-$(VERSION).tar.gz'
+	@echo 'make deb                 Debian package fatwise, in place of dosfstools: build/deb'
+	@echo 'make STATIC=1            programs that need no library, in build/release-static'
 	@echo 'make man                 build the manual pages (needs scdoc)'
 	@echo 'make clean               remove what was built'
 	@echo 'BUILD=debug|asan|cov     another kind of build, in its own folder'

@@ -76,6 +76,14 @@ diff: all $(O)/tests/diff/test_mkfs
 		$(O)/tests/diff/test_mkfs >$(O)/diff.tap
 	$(Q)grep '^#' $(O)/diff.tap; ! grep '^not ok' $(O)/diff.tap
 
+# What leaves the tree, as a distribution takes it: tarball, static build, Debian package (debhelper,
+# lintian, debootstrap, the network; as root). Programs of others beside ours; a booted kernel (qemu).
+# Each skips what cannot be had here, and says so.
+.PHONY: check-pack check-others check-boot
+check-pack check-others check-boot: check-%: all $(O)/tests/recipes/recipe
+	$(Q)O="$(CURDIR)/$(O)" CC="$(CC)" JOBS=1 TEST_TIMEOUT=3600 FATWISE_BIN="$(CURDIR)/$(O)" \
+		tests/run $(or $(T),$(wildcard tests/$*/*.bats))
+
 .PHONY: lint-deep
 lint-deep: compile_commands.json
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability,performance \
