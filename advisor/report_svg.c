@@ -62,6 +62,15 @@ static double single_rate(const struct advise_report *r, size_t i)
 	return ns > 0 ? advise_size_bytes(i) * 1e9 / ns : 0;
 }
 
+/* 10 to the power k bytes per second, in the unit that keeps it short. */
+static void rate_text(int k, char *words, size_t words_bytes)
+{
+	const char *const units[] = { "B/s", "kB/s", "MB/s", "GB/s" };
+	int unit = k < 0 ? 0 : k > 11 ? 3 : k / 3;
+
+	snprintf(words, words_bytes, "%g %s", pow(10, k - 3 * unit), units[unit]);
+}
+
 static void widen(struct chart *c, double rate)
 {
 	if (rate <= 0)
@@ -109,7 +118,7 @@ static void draw_axes(const struct chart *c)
 		fprintf(c->out,
 			"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n",
 			LEFT, y, WIDTH - RIGHT, y);
-		snprintf(words, sizeof words, "%g MB/s", pow(10, k - 6));
+		rate_text(k, words, sizeof words);
 		text(c, LEFT - 8, y + 4, "tick end", words);
 	}
 	text(c, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 22, "label mid",

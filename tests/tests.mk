@@ -80,9 +80,8 @@ diff: all $(O)/tests/diff/test_mkfs
 # lintian, debootstrap, the network; as root). Programs of others beside ours; a booted kernel (qemu).
 # Each skips what cannot be had here, and says so.
 .PHONY: check-pack check-others check-boot
-check-pack check-others check-boot: check-%: all $(O)/tests/recipes/recipe
-	$(Q)O="$(CURDIR)/$(O)" CC="$(CC)" JOBS=1 TEST_TIMEOUT=3600 FATWISE_BIN="$(CURDIR)/$(O)" \
-		tests/run $(or $(T),$(wildcard tests/$*/*.bats))
+check-pack check-others check-boot: check-%:
+	$(Q)TEST_TIMEOUT=3600 $(MAKE) --no-print-directory run-tests KINDS=$* JOBS=1
 
 .PHONY: lint-deep
 lint-deep: compile_commands.json

@@ -12,7 +12,7 @@ start_sec=2048 # of the partition
 setup_file() {
 	export MTOOLS_SKIP_CHECK=1
 	cd "$BATS_FILE_TMPDIR" || return 1
-	"$O/tests/recipes/recipe" compile "$BATS_TEST_DIRNAME/dirty.recipe" volume >/dev/null
+	"$FATWISE_BIN/tests/recipes/recipe" compile "$BATS_TEST_DIRNAME/dirty.recipe" volume >/dev/null
 	# what the files hold that a repair may not touch
 	mkdir tree
 	mcopy -s -n -i volume ::/ tree 2>/dev/null

@@ -109,7 +109,7 @@ folders="SBINDIR=/o/s LIBDIR=/o/l INCLUDEDIR=/o/i MANDIR=/o/m DOCDIR=/o/d PKGCON
 	} >"$BATS_TEST_TMPDIR/names.c"
 	export PKG_CONFIG_PATH=$dest$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dest
 	[ "$(pkg-config --modversion libfat)" = "$(sed -n 's/^VERSION := //p' "$repo/Makefile")" ]
-	case $O in
+	case $FATWISE_BIN in
 	*/asan) extra=-fsanitize=address,undefined ;;
 	*/cov) extra=--coverage ;;
 	*) extra= ;;
