@@ -18,8 +18,8 @@ struct found_entry {
 };
 
 /*
- * The entry that an absolute path leads to. Names are compared as drivers do, long and short ones; "\ooo" is a
- * byte of the code page, in octal. *found false: there is none.
+ * The entry that an absolute path leads to. Names are compared as drivers do, long and short ones;
+ * "\ooo" is a byte of the code page, in octal. *found false: there is none.
  */
 enum fat_status find_path(struct fsck *fsck, const char *path, struct found_entry *entry, bool *found);
 
@@ -27,8 +27,9 @@ enum fat_status find_path(struct fsck *fsck, const char *path, struct found_entr
 enum fat_status find_run_is_free(struct fsck *fsck, uint32_t start, uint32_t n, bool *is_free);
 
 /*
- * The deleted file that had this path: the first whose clusters are free, else the first. *found as above. The
- * first byte of its name comes from the path, or from the checksum that its long name has.
+ * The deleted file that had this path: the first whose clusters are free, else the first. *found as
+ * above. The first byte of its name comes from the path, or from the checksum that its long name
+ * has.
  */
 enum fat_status find_deleted(struct fsck *fsck, const char *path, struct found_entry *entry,
 			     bool *found);

@@ -125,8 +125,8 @@ void cli_clock_datetime(const struct cli_clock *clock, int64_t seconds, uint32_t
 int cli_close_stdout(const struct cli_program *program, int status, int fail_status);
 
 /*
- * SIGINT, SIGTERM, SIGHUP set a flag from now on, instead of ending the program; a reader of the output that is
- * gone does not end it either.
+ * SIGINT, SIGTERM, SIGHUP set a flag from now on, instead of ending the program; a reader of the
+ * output that is gone does not end it either.
  */
 void cli_catch_signals(void);
 /* The signal that came, or 0. */

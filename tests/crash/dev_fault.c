@@ -29,7 +29,8 @@ static bool fails_now(struct dev_fault *fault, enum call_kind kind)
 static bool in_bad_range(const struct dev_fault *fault, uint64_t off, uint64_t len)
 {
 	for (size_t i = 0; i < fault->n_bad; i++)
-		if (fault->bad[i].len && off < fault->bad[i].off + fault->bad[i].len && fault->bad[i].off < off + len)
+		if (fault->bad[i].len && off < fault->bad[i].off + fault->bad[i].len &&
+		    fault->bad[i].off < off + len)
 			return true;
 	return false;
 }

@@ -55,9 +55,11 @@ static const char *stage_name(unsigned stages)
 /* A boot sector that comes back while the FAT is the mark brings a mark of its own. */
 static unsigned of_state(const struct dev_order *order, uint8_t was, uint8_t is)
 {
-	if ((was ^ is) & 1)
-		return !(is & 1) ? CLEAN : crash_is_dirty(order->dev.below, &order->shape) ? MARK | FIX : MARK;
-	return FIX | CLEAN;
+	if (!((was ^ is) & 1))
+		return FIX | CLEAN;
+	if (!(is & 1))
+		return CLEAN;
+	return crash_is_dirty(order->dev.below, &order->shape) ? MARK | FIX : MARK;
 }
 
 static unsigned of_boot_byte(const struct dev_order *order, uint64_t off, uint8_t was, uint8_t is)
@@ -104,8 +106,8 @@ static unsigned of_primary_entry(uint32_t was, uint32_t is, uint32_t end_min)
 
 /*
  * Something new is written to one FAT first, whichever it is that the repair trusts; the others
- * follow in MIRROR, or in SUMMARY with what becomes free. What makes an entry equal to another copy's can be that, or a repair that takes
- * the other copy's word.
+ * follow in MIRROR, or in SUMMARY with what becomes free. What makes an entry equal to another
+ * copy's can be that, or a repair that takes the other copy's word.
  */
 static unsigned of_entry(struct dev_order *order, uint32_t copy, uint32_t clus, uint32_t was,
 			 uint32_t is)

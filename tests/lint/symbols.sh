@@ -6,7 +6,7 @@
 
 # What libfat may call: memory, strings, files. Not: exit, printf, getenv, time, rand, stdio.
 allowed='
-calloc malloc realloc reallocarray free qsort bsearch
+aligned_alloc calloc malloc realloc reallocarray free qsort bsearch
 memchr memcmp memcpy memmove memset mempcpy
 strchr strcmp strlen strncmp strnlen strrchr strcspn strspn strcasecmp strncasecmp
 open open64 close fstat fstat64 stat stat64 lseek lseek64 pread pread64 pwrite pwrite64
