@@ -23,7 +23,9 @@ static enum fat_status read_clusters(struct fsck *fsck, uint8_t *buf, uint32_t f
 static enum fat_status next_run(struct fsck *fsck, uint32_t first, uint32_t n_most, uint32_t *skip,
 				uint32_t *n)
 {
-	uint32_t end = (fsck->present_bytes ? fsck->last_present : fat_geometry_last_clus(&fsck->geometry)) + 1;
+	uint32_t last = fsck->present_bytes ? fsck->last_present
+					    : fat_geometry_last_clus(&fsck->geometry);
+	uint32_t end = last + 1;
 	uint32_t bad = fat_entry_bad(fsck->geometry.type);
 	enum fat_status status = FAT_OK;
 
@@ -99,7 +101,8 @@ enum fat_status sick_free_clusters(struct fsck *fsck, void *context,
 			continue;
 		for (uint32_t c = first > done ? first : done + 1; c <= last && status == FAT_OK; c++) {
 			status = fat_table_get(&fsck->table, c, &value);
-			if (status == FAT_OK && value == 0 && cluster_is_present(fsck, c) && !fat_table_is_blind(&fsck->table, c))
+			if (status == FAT_OK && value == 0 && cluster_is_present(fsck, c) &&
+			    !fat_table_is_blind(&fsck->table, c))
 				status = each(context, c);
 		}
 		done = last;

@@ -218,8 +218,9 @@ struct fat_dev_range {
 };
 
 /*
- * For a medium that is shorter than what is on it: all layers from dev down to the dev_salvage have size_bytes
- * from now on, and what lies behind the medium's end cannot be read. FAT_ERR_ARGUMENT: no such layer.
+ * For a medium that is shorter than what is on it: all layers from dev down to the dev_salvage have
+ * size_bytes from now on, and what lies behind the medium's end cannot be read. FAT_ERR_ARGUMENT: no
+ * such layer.
  */
 enum fat_status fat_dev_salvage_extend(struct fat_dev *dev, uint64_t size_bytes);
 
