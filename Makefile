@@ -131,6 +131,11 @@ demo:
 run-demo: $(BINARIES)
 	$(Q)demo/demo.sh $(O)
 
+# The README's chart.
+.PHONY: pictures
+pictures: $(O)/fatadvise
+	$(Q)$(O)/fatadvise -q --simulate old-stick --svg docs/fatadvise.svg >/dev/null
+
 .PHONY: clean help
 clean:
 	rm -rf build compile_commands.json
