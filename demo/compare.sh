@@ -46,7 +46,7 @@ row --- --- ---
 for bin in "$ours" /usr/sbin; do
 	fresh 64G
 	made[${#made[@]}]="$(calls write,pwrite64,fallocate "$bin/mkfs.fat" -F 32 -s 8 "$work/image"); $(du -k "$work/image" | cut -f 1) KiB of disk"
-	checked[${#checked[@]}]=$(memory "$bin/fsck.fat" -n "$work/image")
+	checked[${#checked[@]}]="$(calls read,pread64 "$bin/fsck.fat" -n "$work/image"), $(memory "$bin/fsck.fat" -n "$work/image")"
 	labelled[${#labelled[@]}]="$(calls read,pread64 "$bin/fatlabel" "$work/image"), $(memory "$bin/fatlabel" "$work/image")"
 done
 row "\`mkfs.fat -F 32 -s 8\` on 64 GiB" "${made[@]}"
