@@ -56,6 +56,7 @@ FULL_KINDS := $(filter-out $(ALL_KINDS) fuzz perf,$(notdir $(patsubst %/,%,$(dir
 	tests/*/*.sh tests/*/*.bats tests/*/test_*.c)))))
 .PHONY: check-full
 check-full:
+	$(Q)CC="$(CC)" tests/packages full
 	$(Q)TEST_TIMEOUT=1200 $(MAKE) --no-print-directory check \
 		KINDS="$(sort $(FULL_KINDS)) $(ALL_KINDS)"
 
@@ -81,6 +82,7 @@ diff: all $(O)/tests/diff/test_mkfs
 # Each skips what cannot be had here, and says so.
 .PHONY: check-pack check-others check-boot
 check-pack check-others check-boot: check-%:
+	$(Q)CC="$(CC)" tests/packages full
 	$(Q)TEST_TIMEOUT=3600 $(MAKE) --no-print-directory run-tests KINDS=$* JOBS=1
 
 .PHONY: lint-deep
