@@ -6,16 +6,18 @@ bats_require_minimum_version 1.5.0
 
 repo=$BATS_TEST_DIRNAME/../..
 
+setup_file() {
+	make -s -C "$repo" O="$O" DESTDIR="$BATS_FILE_TMPDIR" PREFIX=/p install >/dev/null 3>&-
+}
+
 setup() {
-	make -s -C "$repo" O="$O" DESTDIR="$BATS_TEST_TMPDIR" PREFIX=/p install >/dev/null 3>&-
-	bash_folder=$BATS_TEST_TMPDIR/p/share/bash-completion/completions
-	zsh_folder=$BATS_TEST_TMPDIR/p/share/zsh/site-functions
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir here
-	cd here || return 1
+	bash_folder=$BATS_FILE_TMPDIR/p/share/bash-completion/completions
+	zsh_folder=$BATS_FILE_TMPDIR/p/share/zsh/site-functions
+	PATH=$BATS_FILE_TMPDIR/p/sbin:$PATH
+	mkdir "$BATS_TEST_TMPDIR/here"
+	cd "$BATS_TEST_TMPDIR/here" || return 1
 	touch disk.img "with blank.img"
 	mkdir folder
-	PATH=$BATS_TEST_TMPDIR/p/sbin:$PATH
 }
 
 # offers WORD...: what bash completes the last of these words to, one a line, as readline asks it
