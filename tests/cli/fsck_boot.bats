@@ -44,8 +44,8 @@ damage() {
 
 # What only a person can decide: two folders of no name, as both FATs say something else.
 ruin() {
-	dd if=/dev/urandom of="${1-$dev}" bs=512 count=8 conv=notrunc status=none
-	sync "${1-$dev}"
+	dd if=/dev/urandom of="$dev" bs=512 count=8 conv=notrunc status=none
+	sync "$dev"
 }
 
 @test "fsck -T -t vfat -a: clean, repaired, clean again; the status goes through" {
