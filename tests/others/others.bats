@@ -197,3 +197,21 @@ is_clean() { run -0 fsck.fat -n "$@"; }
 	run -0 /lib/systemd/systemd-makefs vfat volume # there is one already
 	cmp volume before
 }
+
+@test "udev: a disk gets what fatadvise --hwdb wrote for its kind, by the rule that is installed" {
+	needs udevadm systemd-hwdb unshare
+	[ "$(id -u)" -eq 0 ] || skip "only root can put its own folder in place of /etc/udev"
+	disk=$(ls /sys/block | head -n 1)
+	[ -n "$disk" ] || skip "no disk here"
+	mkdir -p udev/rules.d udev/hwdb.d
+	cp "$BATS_FILE_TMPDIR/p/lib/udev/rules.d/90-fatadvise.rules" udev/rules.d/
+	# what udev's own rules would have found
+	echo "KERNEL==\"$disk\", ENV{ID_VENDOR}=\"Some_Maker\", ENV{ID_MODEL}=\"A-1_Stick\"" >udev/rules.d/61-test.rules
+	fatadvise -q --simulate old-stick --record measured 2>/dev/null
+	sed -i 's/^model .*/model Some Maker A-1 Stick/' measured
+	fatadvise --replay measured --hwdb 2>/dev/null |
+		sed -E "s/^(fatadvise:.*:)[0-9]+/\1$(cat "/sys/block/$disk/size")/" >udev/hwdb.d/90-fatadvise.hwdb
+	run -0 unshare -m sh -c "mount --bind udev /etc/udev && systemd-hwdb update && udevadm test -a add /sys/block/$disk 2>&1"
+	[[ $output == *FATADVISE_ERASE_BLOCK_BYTES=4194304* ]]
+	[[ $output == *"FATADVISE_MKFS=-F 32 -s 128"* ]]
+}
