@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # boot: a kernel of Debian's, in qemu, with fsck.fat in its initramfs and a damaged FAT partition. It
 # checks, repairs, mounts and goes on as boot scripts do; and does so when the plug was pulled in
-# mid-repair, or while the kernel was writing.
+# mid-repair, or while the kernel was writing. The plug is qemu's: what the guest had sent is on the
+# disk, in the order in which it was sent. tests/crash has the disks that keep writes back.
 bats_require_minimum_version 1.5.0
 
 load rig.bash

@@ -69,6 +69,7 @@ boot_unpack_kernel() {
 	1f8b*) gzip -dcq <"$2.packed" >"$2" ;;
 	*) boot_lacks="the kernel is packed in a way that the rig does not know" && return 1 ;;
 	esac || true
+	rm "$2.packed"
 	[ "$(od -An -tx1 -N4 "$2" | tr -d ' ')" = 7f454c46 ] || { boot_lacks="no kernel in the package" && return 1; }
 }
 
