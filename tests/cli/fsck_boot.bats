@@ -107,12 +107,15 @@ ruin() {
 	run -0 booted fsck -M -T "$dev" -- -a
 }
 
+# Not `run ... <&-`: there the shell gives number 0 to the pipe that it reads the output from.
+without_input() { sh -c 'exec "$@" <&-' sh "$@"; }
+
 @test "standard input closed, as fsck closes it for several devices" {
 	damage image
-	run -1 "$FATWISE_BIN/fsck.fat" -a image <&-
-	run -0 "$FATWISE_BIN/fsck.fat" -a image <&-
+	run -1 without_input "$FATWISE_BIN/fsck.fat" -a image
+	run -0 without_input "$FATWISE_BIN/fsck.fat" -a image
 	damage image
-	run -4 "$FATWISE_BIN/fsck.fat" image <&-
+	run -4 without_input "$FATWISE_BIN/fsck.fat" image
 }
 
 @test "stdout and stderr closed: the volume does not get the words" {
