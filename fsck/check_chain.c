@@ -38,6 +38,8 @@ static enum fat_status claim(struct fsck *fsck, uint32_t start, bool for_file, s
 	case FAT_BIT_NO_MEMORY:
 		return FAT_ERR_MEMORY;
 	case FAT_BIT_OLD:
+		if (ahead_cancel(fsck)) /* perhaps it is another's only by that */
+			return claim(fsck, start, for_file, walk);
 		break;
 	}
 	status = is_own(fsck, start, walk->n, walk->stop, &own);
@@ -93,6 +95,8 @@ static enum fat_status follow(struct fsck *fsck, uint32_t start, uint32_t need, 
 
 enum fat_status chain_claim(struct fsck *fsck, uint32_t start, uint32_t need, struct walk *walk)
 {
+	if (ahead_take(fsck, start, need, walk))
+		return FAT_OK;
 	return follow(fsck, start, need, UINT32_MAX, CLAIM_FILE, walk);
 }
 

@@ -295,6 +295,8 @@ static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
 
 		if (skip_gap(check, off, n))
 			continue;
+		if (!garbage && !check->ended)
+			ahead_claim(check->fsck, slots, n);
 		for (size_t i = 0; i < n && status == FAT_OK && !check->stop; i++) {
 			bool drop = false;
 
@@ -303,6 +305,7 @@ static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
 			dropped |= (uint32_t)drop << i;
 			check->slot++;
 		}
+		ahead_cancel(check->fsck);
 		if (dropped)
 			dir_fault(check, F_GARBAGE, off, off, dropped);
 	}

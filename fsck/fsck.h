@@ -177,6 +177,40 @@ struct fsck_lister {
 	void (*entry)(void *context, const char *path, const char *alias);
 };
 
+enum walk_end {
+	WALK_END,
+	WALK_FREE,
+	WALK_BAD,
+	WALK_RANGE,
+	WALK_SHARED,
+	WALK_LOOP,
+	WALK_BLIND, /* how it goes on cannot be read; stop is the chain's last known cluster */
+};
+
+struct walk {
+	uint32_t n;    /* clusters that are the chain's own */
+	uint32_t last; /* the last of them; 0: none */
+	uint32_t nth;  /* the one that the size ends in; 0: none or not reached */
+	uint32_t stop; /* where it does not go on */
+	uint32_t n_beyond; /* of its own that lie behind the device's end */
+	uint32_t n_sick, sick; /* of its own that the read test could not read, and the first */
+	enum walk_end end;
+};
+
+/* check_ahead.c: chains of the next entries, claimed side by side before it is their turn. */
+#define AHEAD_CHAINS 16u
+
+struct ahead_chain {
+	uint32_t start, need;
+	struct walk walk;
+};
+
+struct ahead {
+	struct ahead_chain chain[AHEAD_CHAINS];
+	uint32_t n;
+	bool failed; /* something was wrong with one: no more of it in this look */
+};
+
 struct fsck {
 	const struct fsck_options *options;
 	const struct fsck_watch *watch; /* NULL: nobody watches */
@@ -207,6 +241,7 @@ struct fsck {
 	struct fat_vec differing; /* of struct fat_table_range: where copy differs from table.copy */
 	uint64_t n_differing[256]; /* entries, by copy */
 	struct fat_bitmap reached; /* clusters that some entry leads to */
+	struct ahead ahead;
 	struct fat_vec dirs;	   /* of struct dir_node */
 	struct fat_vec names;	   /* of char: directory names, not terminated */
 	struct fat_vec doubtful;   /* of struct fault: entries to be judged last */
@@ -269,27 +304,18 @@ enum fat_status check_dir(struct fsck *fsck, uint32_t dir);
  */
 enum fat_status check_claim_dir(struct fsck *fsck, const struct fault *of);
 
+/*
+ * check_ahead.c: the processor waits for each step of a chain that lies in no order; so large files
+ * of a unit are followed together. Only where that changes nothing: a unit of sound files, and at the
+ * first thing that is wrong all claims made ahead are taken back.
+ */
+void ahead_claim(struct fsck *fsck, const uint8_t *slots, size_t n_slots);
+/* The walk of such a chain, whose turn it is; false: it was not followed. */
+bool ahead_take(struct fsck *fsck, uint32_t start, uint32_t need, struct walk *walk);
+/* Takes back what nobody took; false: there was none. */
+bool ahead_cancel(struct fsck *fsck);
+
 /* check_chain.c */
-enum walk_end {
-	WALK_END,
-	WALK_FREE,
-	WALK_BAD,
-	WALK_RANGE,
-	WALK_SHARED,
-	WALK_LOOP,
-	WALK_BLIND, /* how it goes on cannot be read; stop is the chain's last known cluster */
-};
-
-struct walk {
-	uint32_t n;    /* clusters that are the chain's own */
-	uint32_t last; /* the last of them; 0: none */
-	uint32_t nth;  /* the one that the size ends in; 0: none or not reached */
-	uint32_t stop; /* where it does not go on */
-	uint32_t n_beyond; /* of its own that lie behind the device's end */
-	uint32_t n_sick, sick; /* of its own that the read test could not read, and the first */
-	enum walk_end end;
-};
-
 /*
  * Follows a chain and claims its clusters. need: after how many clusters to note nth. Always ends:
  * each cluster is claimed once.

@@ -160,7 +160,7 @@ static enum fat_status find_trees(struct fsck *fsck)
 	enum fat_status status = FAT_OK;
 
 	if (fsck->lost.n > 0) /* cycles were found last */
-		qsort(fsck->lost.items, fsck->lost.n, sizeof(struct lost_chain), by_head);
+		fat_vec_sort(&fsck->lost, by_head);
 	for (size_t i = 0; i < fsck->lost.n && status == FAT_OK; i++) {
 		const struct lost_chain *lost = fat_vec_at(&fsck->lost, i);
 

@@ -174,7 +174,7 @@ enum fat_status repair_clone(struct repair *repair, size_t *n)
 	enum fat_status status = FAT_OK;
 
 	*n = 0;
-	qsort(claimants->items, claimants->n, sizeof(struct claimant), by_join);
+	fat_vec_sort(claimants, by_join);
 	for (size_t i = 0, end; i < claimants->n && status == FAT_OK; i = end) {
 		struct claimant *first = fat_vec_at(claimants, i);
 		size_t n_done;

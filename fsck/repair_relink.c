@@ -318,8 +318,8 @@ static enum fat_status match_files(struct relink *relink)
 	enum fat_status status = FAT_OK;
 	size_t g = 0, l = 0;
 
-	qsort(relink->gaps.items, relink->gaps.n, sizeof(struct gap), by_missing);
-	qsort(relink->lost.items, relink->lost.n, sizeof(struct lost_ref), by_length);
+	fat_vec_sort(&relink->gaps, by_missing);
+	fat_vec_sort(&relink->lost, by_length);
 	while (g < relink->gaps.n && l < relink->lost.n && status == FAT_OK) {
 		uint32_t missing = ((struct gap *)fat_vec_at(&relink->gaps, g))->missing;
 		uint32_t n = ((struct lost_ref *)fat_vec_at(&relink->lost, l))->n;

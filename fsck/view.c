@@ -122,7 +122,7 @@ static void make_groups(struct trial *trial, struct fat_vec *runs)
 {
 	uint32_t near = NEAR_ENTRIES;
 
-	qsort(runs->items, runs->n, sizeof(struct fat_table_range), by_first);
+	fat_vec_sort(runs, by_first);
 	do {
 		trial->n_groups = 0;
 		for (size_t i = 0; i < runs->n; i++) {

@@ -56,6 +56,15 @@ static inline enum fat_bit fat_bitmap_set(struct fat_bitmap *bitmap, uint64_t bi
 	return FAT_BIT_NEW;
 }
 
+/* Asks the processor for a bit that will be wanted soon. */
+static inline void fat_bitmap_prefetch(const struct fat_bitmap *bitmap, uint64_t bit)
+{
+	const uint64_t *page = bitmap->page[bit / BITMAP_PAGE_BITS];
+
+	if (page)
+		__builtin_prefetch(page + bit % BITMAP_PAGE_BITS / 64);
+}
+
 static inline void fat_bitmap_clear(struct fat_bitmap *bitmap, uint64_t bit)
 {
 	uint64_t *page = bitmap->page[bit / BITMAP_PAGE_BITS];

@@ -685,6 +685,8 @@ uint32_t fat_table_copy_of(const struct fat_table *table, uint32_t clus);
 
 /* clus 0 to the last cluster. A read of a window now and then, else O(1). */
 enum fat_status fat_table_get(struct fat_table *table, uint32_t clus, uint32_t *value);
+/* Asks the processor for an entry that is in memory and will be wanted soon. */
+void fat_table_prefetch(const struct fat_table *table, uint32_t clus);
 
 /* Sets an entry in the one copy that it comes from. The other copies are the caller's business. */
 enum fat_status fat_table_set(struct fat_table *table, uint32_t clus, uint32_t value);

@@ -267,6 +267,15 @@ enum fat_status fat_table_get(struct fat_table *table, uint32_t clus, uint32_t *
 	return FAT_OK;
 }
 
+void fat_table_prefetch(const struct fat_table *table, uint32_t clus)
+{
+	const uint8_t *window = table->window[clus / WINDOW_ENTRIES];
+
+	if (window)
+		__builtin_prefetch(window + fat_entry_off(table->geometry->type,
+							  clus % WINDOW_ENTRIES));
+}
+
 enum fat_status fat_table_set_in_copy(struct fat_table *table, uint32_t copy, uint32_t clus,
 				      uint32_t value)
 {

@@ -53,3 +53,9 @@ void *fat_vec_at(const struct fat_vec *vec, size_t i)
 {
 	return (char *)vec->items + i * vec->item_bytes;
 }
+
+void fat_vec_sort(struct fat_vec *vec, int (*compare)(const void *a, const void *b))
+{
+	if (vec->n > 1)
+		qsort(vec->items, vec->n, vec->item_bytes, compare);
+}

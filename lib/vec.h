@@ -27,4 +27,7 @@ void *fat_vec_push(struct fat_vec *vec);
 /* Item i < n. */
 void *fat_vec_at(const struct fat_vec *vec, size_t i);
 
+/* qsort(), which must not be asked to sort nothing at no place. */
+void fat_vec_sort(struct fat_vec *vec, int (*compare)(const void *a, const void *b));
+
 #endif
