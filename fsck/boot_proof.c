@@ -7,6 +7,8 @@
  */
 #include "boot_proof.h"
 
+#include "boot_atari.h"
+
 #include <string.h>
 
 #include "bytes.h"
@@ -170,6 +172,11 @@ void candidate_judge(struct fsck *fsck, struct candidate *candidate)
 	candidate->has_fat = candidate->doubted = candidate->miscounted = false;
 	if (!candidate->usable)
 		return;
+	candidate->is_atari = boot_is_atari(fsck->options, &candidate->boot);
+	if (candidate->is_atari) {
+		boot_atari_allow(&candidate->report);
+		candidate->geometry.type = boot_atari_type(&candidate->geometry);
+	}
 	n_fats = (int)candidate->geometry.n_fats;
 	for (int i = 0; i < n_fats && i < 2; i++)
 		candidate->proof += prove_fat(fsck, candidate, (uint32_t)i);

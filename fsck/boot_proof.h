@@ -13,6 +13,7 @@ struct candidate {
 	struct fat_boot_report report;
 	struct fat_geometry geometry;
 	uint64_t off;
+	bool is_atari;
 	bool usable; /* describes a volume at all */
 	int proof;
 	int root, length; /* parts of it: a root is there; the FAT is as long as the clusters need */

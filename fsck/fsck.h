@@ -84,10 +84,12 @@ struct fault {
 /* ---- options ---- */
 
 enum fsck_mode { MODE_LOOK, MODE_AUTO, MODE_ASK };
+enum fsck_variant { VARIANT_ANY, VARIANT_DOS, VARIANT_ATARI };
 
 struct fsck_options {
 	const char *device;
 	enum fsck_mode mode;
+	enum fsck_variant variant;
 	bool boot_only, verbose, list, read_test, stats, json, free_lost, no_spaces, verify_again;
 	bool upper_label, write_now;
 	unsigned fat_number; /* -F: 0 none */
@@ -226,6 +228,7 @@ struct fsck {
 	struct fat_vec claimants;   /* of struct claimant */
 	struct fat_dev *dev; /* top of the stack: everything is read through it */
 	uint8_t sector[FAT_BOOT_BYTES]; /* the one that was believed, as read */
+	bool is_atari;
 	bool boot_replaced;  /* sector is the backup's */
 	bool boot_undecided; /* the backup is as good, and another */
 	bool label_differs;  /* the boot sector has another label than the root */

@@ -21,7 +21,7 @@ enum option_code {
 
 static const struct cli_option option_list[] = {
 	{ 'a', 'a', NULL, NULL, "repair without questions, losing nothing" },
-	{ 'A', 'A', NULL, NULL, "the Atari variant of FAT: refused" },
+	{ 'A', 'A', NULL, NULL, "the volume is an Atari's (GEMDOS)" },
 	{ 'b', 'b', NULL, NULL, "look at the boot sector only" },
 	{ 'c', 'c', "codepage", "N", "code page of short names (default 850)" },
 	{ 'C', 'C', NULL, "FD", "write progress to descriptor FD; 0: a bar" },
@@ -45,7 +45,7 @@ static const struct cli_option option_list[] = {
 	{ OPT_UNDO, 0, "undo", "FILE", "save what is overwritten, for fatundo" },
 	{ OPT_JSON, 0, "json", NULL, "report as JSON, an object a line" },
 	{ OPT_STATS, 0, "stats", NULL, "print what was read and written" },
-	{ OPT_VARIANT, 0, "variant", "TYPE", "dos, or atari: refused" },
+	{ OPT_VARIANT, 0, "variant", "TYPE", "the volume is dos, or atari" },
 	{ OPT_VERSION, 0, "version", NULL, "print the version" },
 	{ OPT_HELP, 0, "help", NULL, "print this help" },
 };
@@ -109,8 +109,10 @@ static void take_path(struct parse *parse, struct fat_vec *list, const char *pat
 static void take_variant(struct parse *parse, const char *value)
 {
 	if (strcasecmp(value, "atari") == 0)
-		usage_error(parse, "the Atari variant is not supported", NULL);
-	else if (strcasecmp(value, "dos") != 0 && strcasecmp(value, "standard") != 0)
+		parse->options->variant = VARIANT_ATARI;
+	else if (strcasecmp(value, "dos") == 0 || strcasecmp(value, "standard") == 0)
+		parse->options->variant = VARIANT_DOS;
+	else
 		usage_error(parse, "Unknown variant", value);
 }
 
@@ -136,7 +138,7 @@ static void take_flag(struct parse *parse, int code)
 
 	switch (code) {
 	case 'A':
-		usage_error(parse, "the Atari variant is not supported", NULL);
+		options->variant = VARIANT_ATARI;
 		break;
 	case 'b':
 		options->boot_only = true;

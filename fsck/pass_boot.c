@@ -455,6 +455,7 @@ static void accept(struct fsck *fsck, const struct candidate *main, const struct
 	memcpy(fsck->sector, main->sector, sizeof fsck->sector);
 	fsck->boot = main->boot;
 	fsck->geometry = main->geometry;
+	fsck->is_atari = main->is_atari;
 	for (size_t i = 0; i < main->report.n_deviations; i++)
 		fix_field(fsck, &main->report.deviation[i]);
 	if (!candidate_deviates(main, FAT_BOOT_MEDIA))
@@ -462,6 +463,8 @@ static void accept(struct fsck *fsck, const struct candidate *main, const struct
 	if (main->geometry.type == FAT_TYPE_32)
 		check_pointers(fsck, backup);
 	fat_geometry_decode(&fsck->boot, &fsck->geometry);
+	if (fsck->is_atari)
+		fsck->geometry.type = main->geometry.type;
 }
 
 /* Takes the backup for the boot sector if it is the better one. */

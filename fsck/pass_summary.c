@@ -75,6 +75,8 @@ static void check_labels(struct fsck *fsck)
 	uint8_t root[FAT_SHORT_BYTES];
 
 	fsck->label_differs = false;
+	if (fsck->is_atari)
+		return; /* it has none in the boot sector */
 	if (fsck->options->upper_label && fsck->boot.ext_sig == 0x29 &&
 	    label_has_lower(fsck->boot.label))
 		label_fault(fsck, F_BOOT_LABEL_LOWER);

@@ -128,6 +128,8 @@ static uint32_t state_off(const struct fsck *fsck)
 
 static bool has_state(const struct fsck *fsck)
 {
+	if (fsck->is_atari)
+		return false;
 	return fsck->boot.ext_sig == 0x28 || fsck->boot.ext_sig == 0x29;
 }
 
@@ -145,7 +147,7 @@ static enum fat_status write_if_different(struct repair *repair, enum fat_stage 
 /* The root's label is what drivers show; a boot sector without one stays so. */
 static void copy_label(struct fsck *fsck)
 {
-	if (fsck->options->upper_label && fsck->boot.ext_sig == 0x29)
+	if (fsck->options->upper_label && fsck->boot.ext_sig == 0x29 && !fsck->is_atari)
 		label_upcase(fsck->boot.label);
 	if (!fsck->label_differs)
 		return;

@@ -269,3 +269,32 @@ check_schema() { # check_schema < lines
 		grep -qE "$line" <<<"$output"
 	done
 }
+
+@test "an Atari's volume: seen as such, and repaired with its own width; the boot sector stays" {
+	rm -f image
+	truncate -s 4M image
+	"$FATWISE_BIN/mkfs.fat" -A image >/dev/null
+	# code where others keep a second sector count and the extended record
+	printf '\1\2\3\4\5\51\6' | dd of=image bs=1 seek=32 conv=notrunc status=none
+	for options in "" -A --variant=atari; do
+		run -0 "$fsck" -n $options image
+		[[ ${lines[-1]} == "image: 0 files, 0/4063 clusters" ]]
+	done
+	fat_bytes=$("$fsck" -nv image | sed -n 's/^ *\([0-9]*\) bytes per FAT.*/\1/p')
+	for copy in 0 1; do # clusters 1000 and 1001, which no entry leads to, by 16-bit entries
+		printf '\351\3\377\377' | dd of=image bs=1 seek=$((512 + copy * fat_bytes + 2000)) conv=notrunc status=none
+	done
+	head -c 512 image >boot
+	run -1 "$fsck" -n image
+	[[ $output == *"2 clusters from cluster 1000 on belong to no file"* ]]
+	run -1 "$fsck" -a -U image
+	head -c 512 image | cmp boot
+	run -0 "$fsck" -nl image
+	[[ $output == *"/FSCK0000.REC"* ]]
+	# a floppy of theirs has 12 bits
+	rm image
+	truncate -s 720K image
+	"$FATWISE_BIN/mkfs.fat" -A image >/dev/null
+	run -0 "$fsck" -nv image
+	[[ $output == *"12 bit entries"* ]]
+}
