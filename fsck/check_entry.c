@@ -300,7 +300,11 @@ static enum fat_status check_file_chain(const struct entry *entry)
 	if (walk.n_beyond > 0)
 		beyond_fault(entry, &walk);
 	if (need == 0) {
-		fill_walk(entry_fault(entry, F_SIZE_ZERO), &walk, need);
+		struct fault *fault = entry_fault(entry, F_SIZE_ZERO);
+
+		fill_walk(fault, &walk, need);
+		if (fault)
+			fault->clus = fault->start;
 	} else if (walk.n == need && walk.end == WALK_BLIND) {
 		return FAT_OK; /* it has what it needs */
 	} else if (walk.n >= need && (walk.n > need || walk.end != WALK_END)) {

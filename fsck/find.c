@@ -2,8 +2,8 @@
 /*
  * find: goes from the root down a path, or to what was deleted there.
  *
- * Reads through the overlay, changes nothing. What a driver would not find is not found here either:
- * nothing behind an end mark, no long name that does not belong to its entry.
+ * Reads through the overlay, changes nothing. What a driver would not find is not found here
+ * either: nothing behind an end mark, no long name that does not belong to its entry.
  */
 #include "find.h"
 
@@ -49,7 +49,8 @@ static bool read_component(struct search *search, const char *text, size_t n_byt
 			plain[n++] = text[i];
 			continue;
 		}
-		byte = (uint8_t)((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + text[i + 3] - '0');
+		byte = (uint8_t)((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + text[i + 3] -
+				 '0');
 		uint16_t unit = (uint16_t)fat_codepage_decode(page, &byte, 1, &used);
 
 		n += fat_units_to_utf8(&unit, 1, plain + n, sizeof plain - n);
@@ -99,12 +100,13 @@ static enum fat_status try_live(struct search *search, const uint8_t *slot, uint
 
 	fill_entry(search, slot, off, &entry);
 	if (has_name(search, entry.dirent.name, entry.n_long,
-		     (const uint8_t (*)[FAT_SLOT_BYTES])entry.part))
+		     (const uint8_t(*)[FAT_SLOT_BYTES])entry.part))
 		take(search, &entry, false);
 	return FAT_OK;
 }
 
-/* Of the deleted long-name slots before an entry only the last ones with one checksum are its own. */
+/* Of the deleted long-name slots before an entry only the last ones with one checksum are its own.
+ */
 static void trim_parts(struct found_entry *entry)
 {
 	uint8_t sum = entry->n_long ? entry->part[entry->n_long - 1][13] : 0;
@@ -116,8 +118,7 @@ static void trim_parts(struct found_entry *entry)
 	memmove(entry->part, entry->part + skip, entry->n_long * sizeof *entry->part);
 	memmove(entry->long_off, entry->long_off + skip, entry->n_long * sizeof *entry->long_off);
 	for (uint32_t i = 0; i < entry->n_long; i++)
-		entry->part[i][0] =
-			(uint8_t)((entry->n_long - i) | (i == 0 ? FAT_LONG_LAST : 0));
+		entry->part[i][0] = (uint8_t)((entry->n_long - i) | (i == 0 ? FAT_LONG_LAST : 0));
 }
 
 /* The first byte of a name with the checksum that its long name has: there is exactly one. */
@@ -140,7 +141,7 @@ static bool name_fits(struct search *search, struct found_entry *entry)
 	if (entry->n_long > 0) {
 		solve_first(entry);
 		if (has_name(search, entry->dirent.name, entry->n_long,
-			     (const uint8_t (*)[FAT_SLOT_BYTES])entry->part))
+			     (const uint8_t(*)[FAT_SLOT_BYTES])entry->part))
 			return true;
 		entry->n_long = 0; /* they may be another one's remains */
 	}
@@ -191,7 +192,8 @@ static enum fat_status try_slot(struct search *search, const uint8_t *slot, uint
 {
 	enum fat_slot_kind kind = fat_slot_classify(slot);
 	bool is_deleted = kind == FAT_SLOT_DELETED;
-	bool is_long = is_deleted ? (slot[11] & FAT_ATTR_KNOWN) == FAT_ATTR_LONG : kind == FAT_SLOT_LONG;
+	bool is_long =
+		is_deleted ? (slot[11] & FAT_ATTR_KNOWN) == FAT_ATTR_LONG : kind == FAT_SLOT_LONG;
 	enum fat_status status = FAT_OK;
 
 	if (is_deleted == search->deleted && is_long) {
@@ -225,7 +227,8 @@ static enum fat_status search_dir(struct search *search, uint32_t start)
 		for (size_t at = 0; at < dir.len_bytes && !ended && status == FAT_OK;
 		     at += FAT_SLOT_BYTES) {
 			ended = dir.buf[at] == 0 &&
-				!fat_dev_unreadable(search->fsck->dev, dir.off + at, FAT_SLOT_BYTES);
+				!fat_dev_unreadable(search->fsck->dev, dir.off + at,
+						    FAT_SLOT_BYTES);
 			if (!ended && dir.buf[at])
 				status = try_slot(search, dir.buf + at, dir.off + at);
 		}
@@ -282,7 +285,8 @@ static enum fat_status find(struct fsck *fsck, const char *path, bool deleted,
 	return status;
 }
 
-enum fat_status find_path(struct fsck *fsck, const char *path, struct found_entry *entry, bool *found)
+enum fat_status find_path(struct fsck *fsck, const char *path, struct found_entry *entry,
+			  bool *found)
 {
 	return find(fsck, path, false, entry, found);
 }

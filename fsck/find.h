@@ -14,16 +14,18 @@ struct found_entry {
 	uint32_t n_long; /* long-name slots before it, in disk order */
 	uint64_t long_off[FAT_LONG_SLOTS];
 	uint8_t part[FAT_LONG_SLOTS][FAT_SLOT_BYTES]; /* of a deleted one: as they were */
-	struct fat_dirent dirent;		      /* of a deleted one: with its first byte */
+	struct fat_dirent dirent;                     /* of a deleted one: with its first byte */
 };
 
 /*
  * The entry that an absolute path leads to. Names are compared as drivers do, long and short ones;
  * "\ooo" is a byte of the code page, in octal. *found false: there is none.
  */
-enum fat_status find_path(struct fsck *fsck, const char *path, struct found_entry *entry, bool *found);
+enum fat_status find_path(struct fsck *fsck, const char *path, struct found_entry *entry,
+			  bool *found);
 
-/* Whether n clusters from start on are there and free, so that nothing else has been written there. */
+/* Whether n clusters from start on are there and free, so that nothing else has been written there.
+ */
 enum fat_status find_run_is_free(struct fsck *fsck, uint32_t start, uint32_t n, bool *is_free);
 
 /*

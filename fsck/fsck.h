@@ -365,10 +365,6 @@ enum fat_status trial_look(const struct fsck *fsck, const struct fat_boot *boot,
 enum fat_status unreadable_extend(struct fsck *fsck);
 bool cluster_is_present(const struct fsck *fsck, uint32_t clus);
 
-/* A device that ends before the volume does. FAT_ERR_RANGE: not even a FAT is there. */
-enum fat_status unreadable_extend(struct fsck *fsck);
-bool cluster_is_present(const struct fsck *fsck, uint32_t clus);
-
 /* anchor.c: what the root's entries say about a geometry. */
 struct anchor {
 	bool first_right; /* a folder at the first cluster: says nothing about a cluster's size */

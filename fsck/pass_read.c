@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pass_read: the read test (-t): every cluster that is not marked bad, in disk order, in large pieces.
+ * pass_read: the read test (-t): every cluster that is not marked bad, in disk order, in large
+ * pieces.
  *
- * The device stack finds the sectors that cannot be read; here they become clusters. Free ones are told
- * at once; those of files by check_entry.c, which knows whose they are.
+ * The device stack finds the sectors that cannot be read; here they become clusters. Free ones are
+ * told at once; those of files by check_entry.c, which knows whose they are.
  */
 #include <stdlib.h>
 
 #include "fsck.h"
 
 #define PIECE_BYTES (1u << 20)
+
+static uint32_t last_present(const struct fsck *fsck)
+{
+	return fsck->present_bytes ? fsck->last_present : fat_geometry_last_clus(&fsck->geometry);
+}
 
 static enum fat_status read_clusters(struct fsck *fsck, uint8_t *buf, uint32_t first, uint32_t n)
 {
@@ -19,13 +25,12 @@ static enum fat_status read_clusters(struct fsck *fsck, uint8_t *buf, uint32_t f
 			    (size_t)n * geometry->cluster_bytes);
 }
 
-/* Clusters from first on that are not marked bad, n_most at most; *skip: how many are, before them. */
+/* Clusters from first on that are not marked bad, n_most at most; *skip: how many are, before them.
+ */
 static enum fat_status next_run(struct fsck *fsck, uint32_t first, uint32_t n_most, uint32_t *skip,
 				uint32_t *n)
 {
-	uint32_t last = fsck->present_bytes ? fsck->last_present
-					    : fat_geometry_last_clus(&fsck->geometry);
-	uint32_t end = last + 1;
+	uint32_t end = last_present(fsck) + 1;
 	uint32_t bad = fat_entry_bad(fsck->geometry.type);
 	enum fat_status status = FAT_OK;
 
@@ -44,8 +49,9 @@ static enum fat_status next_run(struct fsck *fsck, uint32_t first, uint32_t n_mo
 enum fat_status pass_read(struct fsck *fsck)
 {
 	const struct fat_geometry *geometry = &fsck->geometry;
-	uint32_t cluster = geometry->cluster_bytes, most = cluster < PIECE_BYTES ? PIECE_BYTES / cluster : 1;
-	uint32_t last = fsck->present_bytes ? fsck->last_present : fat_geometry_last_clus(geometry);
+	uint32_t cluster = geometry->cluster_bytes;
+	uint32_t most = cluster < PIECE_BYTES ? PIECE_BYTES / cluster : 1;
+	uint32_t last = last_present(fsck);
 	uint32_t skip, n;
 	uint8_t *buf = malloc((size_t)most * cluster);
 	enum fat_status status = buf ? FAT_OK : FAT_ERR_MEMORY;
@@ -76,8 +82,9 @@ static bool clusters_of(const struct fat_geometry *geometry, const struct fat_de
 	uint64_t data = fat_geometry_data_off(geometry), end = range->off + range->len_bytes;
 	uint64_t from = range->off > data ? range->off : data;
 
-	if (end <= data || from >= fat_geometry_cluster_off(geometry, fat_geometry_last_clus(geometry)) +
-					    geometry->cluster_bytes)
+	if (end <= data ||
+	    from >= fat_geometry_cluster_off(geometry, fat_geometry_last_clus(geometry)) +
+			    geometry->cluster_bytes)
 		return false;
 	*first = (uint32_t)((from - data) / geometry->cluster_bytes) + FAT_FIRST_CLUS;
 	*last = (uint32_t)((end - 1 - data) / geometry->cluster_bytes) + FAT_FIRST_CLUS;
@@ -99,7 +106,8 @@ enum fat_status sick_free_clusters(struct fsck *fsck, void *context,
 
 		if (!clusters_of(&fsck->geometry, &range, &first, &last))
 			continue;
-		for (uint32_t c = first > done ? first : done + 1; c <= last && status == FAT_OK; c++) {
+		for (uint32_t c = first > done ? first : done + 1; c <= last && status == FAT_OK;
+		     c++) {
 			status = fat_table_get(&fsck->table, c, &value);
 			if (status == FAT_OK && value == 0 && cluster_is_present(fsck, c) &&
 			    !fat_table_is_blind(&fsck->table, c))

@@ -4,8 +4,8 @@
  * systemd-fsck and others read [COMPAT 1.1].
  *
  * A check looks at the volume several times where it repairs; what is written never goes back. The
- * passes are 1 to 5, as readers expect: FATs (or the read test), directories, lost clusters, and the
- * look at the result.
+ * passes are 1 to 5, as readers expect: FATs (or the read test), directories, lost clusters, and
+ * the look at the result.
  */
 #include "progress.h"
 
@@ -18,10 +18,8 @@ static const struct {
 	unsigned pass;
 	const char *what;
 } ticks[] = {
-	[TICK_FAT] = { 1, "reading the FATs" },
-	[TICK_READ] = { 1, "reading all clusters" },
-	[TICK_TREE] = { 2, "reading directories" },
-	[TICK_LOST] = { 4, "finding lost clusters" },
+	[TICK_FAT] = { 1, "reading the FATs" },       [TICK_READ] = { 1, "reading all clusters" },
+	[TICK_TREE] = { 2, "reading directories" },   [TICK_LOST] = { 4, "finding lost clusters" },
 	[TICK_VERIFY] = { 5, "checking the result" },
 };
 

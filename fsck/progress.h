@@ -12,7 +12,7 @@ struct progress {
 	struct cli_progress bar;
 	enum fsck_tick tick; /* the bar's */
 	bool has_bar;
-	unsigned pass;	     /* the line written last: its pass, and thousandths of that */
+	unsigned pass; /* the line written last: its pass, and thousandths of that */
 	uint64_t thousandths;
 	bool fd_failed;
 };

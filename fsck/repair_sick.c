@@ -2,8 +2,8 @@
 /*
  * repair_sick: clusters that the read test could not read.
  *
- * A free one is marked bad. One of a file gets a substitute: what can be read of it is copied, sectors
- * that cannot are zeros there, so that all else of the file stays in its place.
+ * A free one is marked bad. One of a file gets a substitute: what can be read of it is copied,
+ * sectors that cannot are zeros there, so that all else of the file stays in its place.
  */
 #include "repair.h"
 
@@ -32,8 +32,8 @@ static enum fat_status substitute(struct repair *repair, const struct fault *fau
 	if (status == FAT_OK)
 		status = repair_set_entry(repair, FAT_STAGE_PREPARE, *copy, next);
 	if (status == FAT_OK)
-		status = prev ? repair_set_entry(repair, FAT_STAGE_DETACH, prev, *copy) :
-				repair_set_start(repair, FAT_STAGE_DETACH, fault->entry_off, *copy,
+		status = prev ? repair_set_entry(repair, FAT_STAGE_DETACH, prev, *copy)
+			      : repair_set_start(repair, FAT_STAGE_DETACH, fault->entry_off, *copy,
 						 fault->size);
 	return status == FAT_OK ? mark_bad(repair, clus) : status;
 }

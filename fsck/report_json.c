@@ -100,9 +100,9 @@ void report_json_stats(struct fat_dev *dev)
 	put_number("flushes", s->n_flushes);
 	put_number("errors", s->n_errors);
 	put_number("memory_kib", (uint64_t)usage.ru_maxrss);
-	put_number("cpu_ms", (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
-				     (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) /
-					     1000);
+	put_number("cpu_ms",
+		   (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
+			   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000);
 	end();
 }
 
@@ -124,7 +124,7 @@ void report_json_summary(const struct fsck_options *options, const struct engine
 		put_number("clusters_bad", fsck->count.bad);
 		put_number("clusters", fsck->geometry.n_clus);
 	}
-	printf(",\"written\":%s", exit_status & EXIT_CORRECTED && options->mode != MODE_LOOK ? "true" :
-											   "false");
+	printf(",\"written\":%s",
+	       exit_status & EXIT_CORRECTED && options->mode != MODE_LOOK ? "true" : "false");
 	end();
 }

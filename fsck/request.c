@@ -3,8 +3,8 @@
  * request: what the user wants done to single files: -d and -u.
  *
  * Not faults, but told and counted like them. Done before the repairs, so that no repair takes the
- * clusters of a file that is to come back, nor gives those of a deleted one to another file. A request
- * that cannot be granted without loss is left, and says why.
+ * clusters of a file that is to come back, nor gives those of a deleted one to another file. A
+ * request that cannot be granted without loss is left, and says why.
  */
 #include "request.h"
 
@@ -97,8 +97,8 @@ enum fat_status request_bring_back(struct repair *repair, const char *path)
 	for (uint32_t i = 0; i < need && status == FAT_OK; i++) {
 		uint32_t clus = entry.dirent.start_clus + i;
 
-		status = i + 1 < need ? repair_set_entry(repair, FAT_STAGE_PREPARE, clus, clus + 1) :
-					repair_set_end(repair, FAT_STAGE_PREPARE, clus);
+		status = i + 1 < need ? repair_set_entry(repair, FAT_STAGE_PREPARE, clus, clus + 1)
+				      : repair_set_end(repair, FAT_STAGE_PREPARE, clus);
 	}
 	for (uint32_t i = 0; i < entry.n_long && status == FAT_OK; i++)
 		status = repair_write(repair, FAT_STAGE_PREPARE, entry.long_off[i], entry.part[i],
@@ -106,8 +106,8 @@ enum fat_status request_bring_back(struct repair *repair, const char *path)
 	if (status == FAT_OK && need == 0)
 		status = repair_set_start(repair, FAT_STAGE_PREPARE, entry.entry_off, 0, 0);
 	return status == FAT_OK ? repair_write(repair, FAT_STAGE_ATTACH, entry.entry_off,
-					       entry.dirent.name, 1) :
-				  status;
+					       entry.dirent.name, 1)
+				: status;
 }
 
 void request_free(struct fault *fault)

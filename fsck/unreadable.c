@@ -2,9 +2,9 @@
 /*
  * unreadable: what cannot be read, in terms of the volume.
  *
- * The device stack has the list of sectors (dev_salvage); here it becomes FAT entries: bad in one copy,
- * or blind, which is bad in every copy that counts. Sectors that other copies know are written anew
- * after a commit; that is the only writing here.
+ * The device stack has the list of sectors (dev_salvage); here it becomes FAT entries: bad in one
+ * copy, or blind, which is bad in every copy that counts. Sectors that other copies know are
+ * written anew after a commit; that is the only writing here.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,8 @@ static bool entries_in(const struct fat_geometry *geometry, uint32_t copy,
 {
 	uint64_t start = fat_geometry_fat_off(geometry, copy), end = range->off + range->len_bytes;
 	uint64_t fat_bytes = fat_entry_off(geometry->type, fat_geometry_last_clus(geometry)) + 4;
-	uint64_t from = range->off > start ? range->off - start : 0, bits = (unsigned)geometry->type;
+	uint64_t from = range->off > start ? range->off - start : 0,
+		 bits = (unsigned)geometry->type;
 	uint64_t last;
 
 	if (fat_bytes > fat_geometry_fat_bytes(geometry))
@@ -119,7 +120,8 @@ uint32_t unreadable_count(const struct fsck *fsck)
 
 	for (size_t i = 0; i < fsck->blind.n; i++) {
 		const struct fat_table_range *range = fat_vec_at(&fsck->blind, i);
-		uint32_t first = range->first_clus > FAT_FIRST_CLUS ? range->first_clus : FAT_FIRST_CLUS;
+		uint32_t first =
+			range->first_clus > FAT_FIRST_CLUS ? range->first_clus : FAT_FIRST_CLUS;
 
 		if (first <= range->last_clus)
 			n += range->last_clus - first + 1;
@@ -183,7 +185,9 @@ enum fat_status unreadable_extend(struct fsck *fsck)
 
 	if (total <= size)
 		return FAT_OK;
-	if (fat_geometry_fat_off(geometry, geometry->active_fat) + fat_geometry_fat_bytes(geometry) > size)
+	if (fat_geometry_fat_off(geometry, geometry->active_fat) +
+		    fat_geometry_fat_bytes(geometry) >
+	    size)
 		return FAT_ERR_RANGE;
 	fsck->present_bytes = size;
 	fsck->last_present = FAT_FIRST_CLUS - 1;
@@ -214,8 +218,8 @@ static bool read_elsewhere(struct fsck *fsck, struct fat_dev *dev, uint32_t copy
 }
 
 /* The sectors of one range, one by one: its list changes with each that is healed. */
-static enum fat_status heal_copy(struct fsck *fsck, struct fat_dev *dev, uint32_t copy, uint8_t *buf,
-				 uint32_t unit)
+static enum fat_status heal_copy(struct fsck *fsck, struct fat_dev *dev, uint32_t copy,
+				 uint8_t *buf, uint32_t unit)
 {
 	uint64_t start = fat_geometry_fat_off(&fsck->geometry, copy), n;
 	enum fat_status status = FAT_OK;
@@ -240,13 +244,14 @@ static enum fat_status heal_copy(struct fsck *fsck, struct fat_dev *dev, uint32_
 
 enum fat_status unreadable_heal(struct fsck *fsck, struct fat_dev *dev)
 {
-	uint32_t unit = dev->block_bytes > fsck->geometry.sector_bytes ? dev->block_bytes :
-									 fsck->geometry.sector_bytes;
+	uint32_t unit = dev->block_bytes > fsck->geometry.sector_bytes
+				? dev->block_bytes
+				: fsck->geometry.sector_bytes;
 	uint8_t *buf = malloc(unit);
 	enum fat_status status = buf ? FAT_OK : FAT_ERR_MEMORY;
 
-	for (uint32_t i = 0; fsck->geometry.mirrored && i < fsck->geometry.n_fats && status == FAT_OK;
-	     i++)
+	for (uint32_t i = 0;
+	     fsck->geometry.mirrored && i < fsck->geometry.n_fats && status == FAT_OK; i++)
 		status = heal_copy(fsck, dev, i, buf, unit);
 	free(buf);
 	return status == FAT_OK ? fat_dev_flush(dev) : status;

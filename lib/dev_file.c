@@ -69,10 +69,12 @@ static int64_t past_cache(struct dev_file *file, uint64_t off, void *buf, size_t
 	uint64_t start = off / block * block;
 	size_t span = (size_t)(div_ceil(off + len_bytes, block) * block - start);
 	int flags = fcntl(file->fd, F_GETFL), sys_errno;
-	uint8_t *bounce = aligned_alloc(DIRECT_ALIGN, (span + DIRECT_ALIGN - 1) & ~(DIRECT_ALIGN - 1));
+	uint8_t *room = malloc(span + DIRECT_ALIGN), *bounce = room;
 	int64_t n = -1;
 
-	if (bounce && flags >= 0 && fcntl(file->fd, F_SETFL, flags | O_DIRECT) == 0) {
+	if (room)
+		bounce += DIRECT_ALIGN - (uintptr_t)room % DIRECT_ALIGN;
+	if (room && flags >= 0 && fcntl(file->fd, F_SETFL, flags | O_DIRECT) == 0) {
 		if (writing)
 			memcpy(bounce, buf, len_bytes);
 		n = writing ? file->calls->pwrite(file->fd, bounce, span, start) :
@@ -85,7 +87,7 @@ static int64_t past_cache(struct dev_file *file, uint64_t off, void *buf, size_t
 		n = -1;
 	if (n >= 0 && !writing)
 		memcpy(buf, bounce + (off - start), len_bytes);
-	free(bounce);
+	free(room);
 	return n < 0 ? n : (int64_t)len_bytes;
 }
 

@@ -3,10 +3,11 @@
  * dev_salvage: reading goes on where the medium cannot be read.
  *
  * Halves a read that failed until the units are found that cannot be read; they read as zeros from
- * then on, are not tried again, and stand on a list. Invariants: the list is sorted, without overlap,
- * and bounded: a medium that is worse than that gives an error as it would without this layer. What
- * could not be read is only ever overwritten as a whole, and leaves the list when it reads back.
- * Knows nothing of FAT: what zeros mean is the caller's business, who asks fat_dev_unreadable().
+ * then on, are not tried again, and stand on a list. Invariants: the list is sorted, without
+ * overlap, and bounded: a medium that is worse than that gives an error as it would without this
+ * layer. What could not be read is only ever overwritten as a whole, and leaves the list when it
+ * reads back. Knows nothing of FAT: what zeros mean is the caller's business, who asks
+ * fat_dev_unreadable().
  */
 #include "libfat.h"
 
@@ -111,8 +112,7 @@ static enum fat_status take_off_list(struct dev_salvage *salvage, uint64_t off, 
 		return FAT_OK;
 	if (!fat_vec_push(&salvage->bad))
 		return FAT_ERR_MEMORY;
-	memmove(at(salvage, i + 1) + 1, at(salvage, i + 1),
-		(salvage->bad.n - 2 - i) * sizeof rest);
+	memmove(at(salvage, i + 1) + 1, at(salvage, i + 1), (salvage->bad.n - 2 - i) * sizeof rest);
 	*at(salvage, i + 1) = rest;
 	return FAT_OK;
 }
@@ -120,9 +120,11 @@ static enum fat_status take_off_list(struct dev_salvage *salvage, uint64_t off, 
 /* ---- reading ---- */
 
 /* A range that failed as a whole. Depth: the logarithm of its units. */
-static enum fat_status halve(struct dev_salvage *salvage, uint64_t off, uint8_t *buf, size_t len_bytes)
+static enum fat_status halve(struct dev_salvage *salvage, uint64_t off, uint8_t *buf,
+			     size_t len_bytes)
 {
-	uint64_t unit = salvage->unit_bytes, first = off / unit, last = (off + len_bytes - 1) / unit;
+	uint64_t unit = salvage->unit_bytes, first = off / unit,
+		 last = (off + len_bytes - 1) / unit;
 	struct fat_dev *below = salvage->dev.below;
 	size_t n;
 

@@ -42,7 +42,7 @@ damage() {
 	sync "${1-$dev}"
 }
 
-# What only a person can decide: two folders of no name, as both FATs say something else.
+# Nothing that tells where anything is.
 ruin() {
 	dd if=/dev/urandom of="$dev" bs=512 count=8 conv=notrunc status=none
 	sync "$dev"

@@ -48,7 +48,7 @@ static enum fat_status fault_read(struct fat_dev *dev, uint64_t off, void *buf, 
 	return status;
 }
 
-/* A sick place that is written as a whole is read from its replacement from then on, as disks do it. */
+/* A sick place that is written is read from its replacement from then on, as disks do it. */
 static void put_elsewhere(struct dev_fault *fault, uint64_t off, uint64_t len)
 {
 	for (size_t i = 0; i < fault->n_bad; i++) {

@@ -6,8 +6,8 @@
 
 #include "libfat.h"
 
-#define SIZE  (2u << 20)
-#define UNIT  512u
+#define SIZE (2u << 20)
+#define UNIT 512u
 
 /* A device with sick units: reads of them fail; a write heals them, or fails too. */
 struct sick {
