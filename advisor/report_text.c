@@ -69,7 +69,7 @@ static void print_stalls(const struct advise_report *r, FILE *out)
 	fprintf(out,
 		"\n            95 %% of the writes within %.3g ms, 99 %% within %.3g ms, all "
 		"within "
-		"%.3g ms; a flush %.2g ms; %s",
+		"%.4g ms; a flush %.2g ms; %s",
 		advise_write_percentile(trace, 0.95) / 1e6,
 		advise_write_percentile(trace, 0.99) / 1e6, advise_write_percentile(trace, 1) / 1e6,
 		r->inferred->flush_ns / 1e6, caches[r->measured->settle]);
