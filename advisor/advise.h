@@ -352,8 +352,10 @@ double advise_percentile(const struct advise_samples *samples, double part);
  * measured. error: mean relative difference, over kinds of requests; what is above
  * ADVISE_FIT_LIMIT is no description of the device.
  */
-#define ADVISE_FIT_LIMIT      0.10
-#define ADVISE_FIT_DISK_LIMIT 0.35 /* where the platter is, a cache makes hard to foretell */
+#define ADVISE_FIT_LIMIT 0.10
+/* Where the platter is, or what waits in a cache, cannot be foretold that well. */
+#define ADVISE_FIT_DISK_LIMIT   0.35
+#define ADVISE_FIT_CACHED_LIMIT 0.20
 struct advise_fit {
 	const struct sim_params *params; /* NULL: no model */
 	double error;

@@ -224,6 +224,14 @@ static void fit_flash(struct search *s, const struct advise_inferred *inferred,
 		fit->error = refine_with_cache(s->measured, params, &s->table);
 }
 
+static double limit_for(const struct advise_measured *measured,
+			const struct advise_inferred *inferred)
+{
+	if (inferred->heads_move)
+		return ADVISE_FIT_DISK_LIMIT;
+	return measured->settle == ADVISE_SETTLED ? ADVISE_FIT_LIMIT : ADVISE_FIT_CACHED_LIMIT;
+}
+
 void advise_fit_model(const struct advise_measured *measured,
 		      const struct advise_inferred *inferred, struct sim_params *params,
 		      struct advise_fit *fit)
@@ -239,7 +247,6 @@ void advise_fit_model(const struct advise_measured *measured,
 	else
 		fit_flash(&s, inferred, params, fit);
 	free(s.table.rows);
-	if (s.found &&
-	    fit->error <= (inferred->heads_move ? ADVISE_FIT_DISK_LIMIT : ADVISE_FIT_LIMIT))
+	if (s.found && fit->error <= limit_for(measured, inferred))
 		fit->params = params;
 }

@@ -28,6 +28,16 @@ void advise_measured_fini(struct advise_measured *measured)
 	measured->trace = (struct advise_trace){ 0 };
 }
 
+/* Where heads move, reads differ much without waiting for anything. */
+static void set_usual_read(struct probe *p)
+{
+	struct advise_inferred inferred;
+
+	advise_infer(p->measured, &inferred);
+	p->usual_read_ns = (uint64_t)inferred.far_read_ns;
+	p->slow_read_ns = inferred.heads_move ? 3 * p->usual_read_ns : p->usual_read_ns * 4 / 3;
+}
+
 enum fat_status advise_measure(struct advise_target *target, const struct advise_layout *layouts,
 			       const struct advise_budget *budget, const struct advise_watch *watch,
 			       struct advise_measured *measured)
@@ -50,7 +60,7 @@ enum fat_status advise_measure(struct advise_target *target, const struct advise
 	p.check = aligned_alloc(4096, PROBE_CHECK_BYTES);
 	if (p.buf && p.check) {
 		probe_reads(&p);
-		p.usual_read_ns = (uint64_t)advise_median(&measured->seek);
+		set_usual_read(&p);
 		measured->read_only = target->dev->read_only;
 		status = measured->real_bytes || measured->read_only ? FAT_OK
 								     : probe_writes(&p, layouts);

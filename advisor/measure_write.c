@@ -41,13 +41,6 @@ static enum fat_status write_burst(struct probe *p, uint64_t off, size_t len, ui
 	return status;
 }
 
-/* The first read has waited already: its part and the rest are one. */
-static enum fat_status settle_after(struct probe *p, uint64_t waited_ns)
-{
-	probe_note_settled(p, waited_ns);
-	return probe_settle(p, &waited_ns);
-}
-
 /*
  * Is there a cache? If a flush empties it, the first one after some writes takes its time and a
  * second one none. If it ignores flushes, the reads after the writes are slow for a while.
@@ -55,7 +48,8 @@ static enum fat_status settle_after(struct probe *p, uint64_t waited_ns)
 static enum fat_status find_cache(struct probe *p)
 {
 	const size_t len = 256u << 10;
-	uint64_t off = probe_next_place(p, len), write_ns, full_ns, empty_ns, read_ns;
+	uint64_t off = probe_next_place(p, len), write_ns, full_ns, empty_ns, waited_ns = 0;
+	unsigned n_slow;
 	enum fat_status status;
 
 	probe_begin_step(p, "cache", 8);
@@ -71,10 +65,12 @@ static enum fat_status find_cache(struct probe *p)
 	if (full_ns > 2 * empty_ns && full_ns > write_ns / 5) {
 		p->measured->settle = ADVISE_SETTLE_BY_FLUSH;
 		probe_note_settled(p, full_ns);
-	} else if (probe_read(p, off / 2 / 4096 * 4096, p->check, 4096, &read_ns) == FAT_OK &&
-		   read_ns > 3 * p->usual_read_ns && read_ns > write_ns / 10) {
-		p->measured->settle = ADVISE_SETTLE_BY_READ;
-		status = settle_after(p, read_ns - p->usual_read_ns);
+	} else {
+		probe_settle_by_reading(p, 16, &waited_ns, &n_slow);
+		if (n_slow >= 2 && waited_ns > write_ns / 5) {
+			p->measured->settle = ADVISE_SETTLE_BY_READ;
+			probe_note_settled(p, waited_ns);
+		}
 	}
 	probe_verify(p, off, len);
 	return status;
@@ -102,7 +98,7 @@ static enum fat_status measure_cache(struct probe *p)
 		p->measured->cache_stream.bytes += piece;
 		p->measured->cache_stream.ns += ns;
 		fastest = min_u64(fastest, ns);
-		n_slow = ns > 2 * fastest ? n_slow + 1 : 0;
+		n_slow = 2 * ns > 3 * fastest ? n_slow + 1 : 0;
 		p->measured->cache_bytes = done + piece - n_slow * piece;
 	}
 	return probe_settle(p, &p->measured->cache_stream.ns);

@@ -29,6 +29,7 @@ struct probe {
 	uint32_t step;
 	uint64_t dearest_ns;    /* the write that took longest so far */
 	uint64_t usual_read_ns; /* a 4 KiB read somewhere */
+	uint64_t slow_read_ns;  /* from here on one waited for something */
 };
 
 uint64_t probe_now(struct probe *p);
@@ -63,6 +64,9 @@ void probe_note_settled(struct probe *p, uint64_t ns);
 
 /* Waits until what was written is written, in the way this device needs; adds the time to *ns. */
 enum fat_status probe_settle(struct probe *p, uint64_t *ns);
+
+/* The same by reads alone, at least so many; adds to *ns, and says how many were slow. */
+void probe_settle_by_reading(struct probe *p, unsigned n_least, uint64_t *ns, unsigned *n_slow);
 
 /* Reads a stretch into p->buf. false if it cannot be read: another place, then. */
 bool probe_load(struct probe *p, uint64_t off, size_t len_bytes);
