@@ -17,7 +17,7 @@
 #include "lib/bytes.h"
 #include "random_device.h"
 
-#define SAMPLE    30
+#define SAMPLE    12
 #define FIRST_ROW 3 /* 4 KiB */
 
 static const char *const writer_names[ADVISE_N_WRITERS] = { "fresh", "aged", "sync", "cluster" };
