@@ -21,6 +21,7 @@ struct repair {
 	uint32_t names_dir;   /* its start cluster */
 	bool has_names;
 	uint32_t next_number; /* of the next FSCKnnnn.REC */
+	uint32_t room_dir, room_clus; /* the directory and cluster that had the last free slot */
 	uint32_t found_start; /* of the folder that takes what the root has no room for; 0: none yet */
 };
 

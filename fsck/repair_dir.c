@@ -136,15 +136,18 @@ static void take_room(struct room *room, const struct fat_dir *dir, bool not_fir
 	}
 }
 
+/* One slot after the other: what lies before the last one that was found is in use. */
 static enum fat_status look_for_room(struct repair *repair, uint32_t start, struct room *room,
 				     uint32_t *last_clus)
 {
 	struct fsck *fsck = repair->fsck;
 	struct fat_dir dir;
-	enum fat_status status = fat_dir_open(&dir, &fsck->table, start);
+	bool goes_on = room->n_wanted == 1 && repair->room_clus && repair->room_dir == start;
+	enum fat_status status =
+		fat_dir_open(&dir, &fsck->table, goes_on ? repair->room_clus : start);
 	bool is_root = start == 0 || (fsck->geometry.type == FAT_TYPE_32 &&
 				      start == fsck->geometry.root_clus);
-	bool first = !is_root;
+	bool first = !is_root && (!goes_on || repair->room_clus == start);
 
 	*last_clus = 0;
 	while (status == FAT_OK && room->n < room->n_wanted) {
@@ -197,6 +200,10 @@ enum fat_status repair_find_room(struct repair *repair, uint32_t start, uint32_t
 		last_clus = fat_geometry_clus_at(&repair->fsck->geometry, room.off[room.n - 1]);
 	}
 	*found = status == FAT_OK && room.n == n_slots;
+	if (*found && n_slots == 1 && start != 0) {
+		repair->room_dir = start;
+		repair->room_clus = fat_geometry_clus_at(&repair->fsck->geometry, off[0]);
+	}
 	return status;
 }
 

@@ -23,7 +23,7 @@ struct mirror {
 };
 
 #define MAX_RUN	 64u   /* entries of a run that are written one by one */
-#define MAX_RUNS 1024u /* of these */
+#define MAX_RUNS 64u   /* of these */
 
 static enum fat_status mirror_sectors(struct mirror *mirror, uint32_t copy, uint32_t first,
 				      uint32_t last)
@@ -126,11 +126,14 @@ static uint32_t state_off(const struct fsck *fsck)
 	return fat_boot_is_fat32_layout(&fsck->boot) ? STATE_OFF_32 : STATE_OFF_16;
 }
 
+/* A driver takes the byte for the state whatever the signature says. */
 static bool has_state(const struct fsck *fsck)
 {
+	uint8_t flags = FAT_STATE_DIRTY | FAT_STATE_SURFACE;
+
 	if (fsck->is_atari)
 		return false;
-	return fsck->boot.ext_sig == 0x28 || fsck->boot.ext_sig == 0x29;
+	return fsck->boot.ext_sig == 0x28 || fsck->boot.ext_sig == 0x29 || fsck->boot.state & flags;
 }
 
 static enum fat_status write_if_different(struct repair *repair, enum fat_stage stage, uint64_t off,
