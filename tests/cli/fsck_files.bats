@@ -206,7 +206,7 @@ check_schema() { # check_schema < lines
 	page=$(sed -n '/^# JSON/,/^# EXIT/p' "$BATS_TEST_DIRNAME/../../man/fsck.fat.8.scd" | tr -d '\\')
 	while read -r type keys; do
 		schema=${page#*$'\n*'"$type"$'*\n'}
-		[ "$schema" != "$page" ]
+		[ "$schema" != "$page" ] || { echo "$type is not in the manual"; return 1; }
 		schema=${schema%%$'\n\n'*}
 		for member in $keys; do
 			[[ $schema == *"_${member}_"* ]] || { echo "$type: $member is not in the manual"; return 1; }
