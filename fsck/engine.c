@@ -137,20 +137,49 @@ static enum fat_status decide(struct engine *engine, const struct fault *fault, 
 
 /* ---- looking ---- */
 
-static enum fat_status look(struct engine *engine)
+static enum fat_status look_at_fats(struct engine *engine)
+{
+	fsck_reset(&engine->fsck);
+	return pass_fat(&engine->fsck);
+}
+
+static enum fat_status look_at_rest(struct engine *engine)
 {
 	struct fsck *fsck = &engine->fsck;
-	enum fat_status status;
+	enum fat_status status = pass_tree(fsck);
 
-	fsck_reset(fsck);
-	status = pass_fat(fsck);
-	if (status == FAT_OK)
-		status = pass_tree(fsck);
 	if (status == FAT_OK)
 		status = pass_lost(fsck);
 	if (status == FAT_OK)
 		status = pass_summary(fsck);
 	return status;
+}
+
+static enum fat_status look(struct engine *engine)
+{
+	enum fat_status status = look_at_fats(engine);
+
+	return status == FAT_OK ? look_at_rest(engine) : status;
+}
+
+/*
+ * The FATs are read once, if nothing changes what is believed of them: which copy is, or what
+ * cannot be read.
+ */
+static enum fat_status first_look(struct engine *engine)
+{
+	const struct fsck_options *options = engine->options;
+	struct fsck *fsck = &engine->fsck;
+	enum fat_status status = look_at_fats(engine);
+	bool differ = fsck->differing.n > 0 && !options->fat_number;
+
+	if (status == FAT_OK && differ)
+		status = view_choose(fsck);
+	if (status == FAT_OK && options->read_test)
+		status = pass_read(fsck);
+	if (status == FAT_OK && (differ || options->read_test))
+		status = look_at_fats(engine);
+	return status == FAT_OK ? look_at_rest(engine) : status;
 }
 
 /* The lowest level at or above `from` that has a fault not left; LEVEL_SUMMARY: none below that. */
@@ -441,10 +470,7 @@ static enum fat_status start(struct engine *engine)
 		return FAT_ERR_ARGUMENT;
 	if (engine->options->fat_number)
 		fat_table_set_source(&fsck->table, engine->options->fat_number - 1, NULL, 0);
-	status = pass_fat(fsck);
-	if (status == FAT_OK && fsck->differing.n > 0 && !engine->options->fat_number)
-		status = view_choose(fsck);
-	return status;
+	return FAT_OK;
 }
 
 /* ---- the end ---- */
@@ -618,10 +644,7 @@ enum fat_status engine_run(struct engine *engine)
 
 	if (status != FAT_OK || engine->options->boot_only || engine->lost_bearings)
 		return status;
-	if (engine->options->read_test)
-		status = pass_read(&engine->fsck);
-	if (status == FAT_OK)
-		status = look(engine);
+	status = first_look(engine);
 	if (status == FAT_OK) {
 		tell_found(engine);
 		status = decide_all(engine, LEVEL_SUMMARY);
