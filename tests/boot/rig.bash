@@ -120,6 +120,7 @@ boot_root() {
 		. /scenario 2>&1
 		say end
 		dmesg | grep -E 'FAT-fs|I/O error|beyond end' | sed 's/^/@ kernel /' >/dev/ttyS0
+		sync
 		say bye
 		poweroff -f
 	EOF
@@ -163,13 +164,19 @@ boot_said() { grep -qE "^@ $1" "$boot_console"; }
 
 # boot_cut: the plug is pulled.
 boot_cut() {
-	kill -9 "$boot_qemu"
+	kill -9 "$boot_qemu" 2>/dev/null || true
 	wait "$boot_qemu" 2>/dev/null || true
 }
 
-# boot_end: waits for the guest to switch itself off, having said all that it has to say.
+# boot_end: waits until the guest has said all that it has to say. It then switches itself off, which
+# hangs at times under emulation; what it wrote has been synced by then.
 boot_end() {
-	boot_until boot_said bye && wait "$boot_qemu"
+	boot_until boot_said bye || return 1
+	local limit=$((SECONDS + 10))
+	while kill -0 "$boot_qemu" 2>/dev/null && [ $SECONDS -lt $limit ]; do
+		sleep 0.1
+	done
+	boot_cut
 }
 
 boot_show() {
