@@ -121,7 +121,7 @@ static void report_copies(struct fsck *fsck)
 			.n = range->copy + 1,
 			.clus = range->first_clus,
 			.a = fsck->n_differing[range->copy & 255],
-			.b = fsck->table.copy + 1,
+			.b = fat_table_copy_of(&fsck->table, range->first_clus) + 1,
 		};
 
 		if (reported[range->copy / 64 % 4] & bit)

@@ -10,6 +10,7 @@
 #define FAULT_WEIGHT 8
 #define SOUND_WEIGHT 2
 #define FEW_SINGLES  4 /* lost clusters by themselves: more of them are a pattern, no files */
+#define LONG_CHAIN   4 /* clusters: no chain so long comes about by chance, whatever its end */
 
 static bool says_nothing(const struct fault *fault)
 {
@@ -38,7 +39,7 @@ static int64_t weigh_lost(const struct fsck *probe)
 	for (size_t i = 0; i < probe->lost.n; i++) {
 		const struct lost_chain *lost = fat_vec_at(&probe->lost, i);
 
-		n_broken += lost->is_open || lost->is_cycle;
+		n_broken += (lost->is_open || lost->is_cycle) && lost->n < LONG_CHAIN;
 		n_singles += lost->n == 1 && !lost->is_dir && !lost->has_entry && !lost->is_open;
 	}
 	return 2 * n_broken + (n_singles > FEW_SINGLES ? n_singles - FEW_SINGLES : 0);
