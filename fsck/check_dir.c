@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_TAIL_LOOK 64u /* clusters */
+
 void dir_fault(struct dir_check *check, enum fault_id id, uint64_t off, uint64_t a, uint64_t b)
 {
 	const struct dir_node *node = fat_vec_at(&check->fsck->dirs, check->dir);
@@ -280,6 +282,88 @@ static bool skip_gap(struct dir_check *check, uint64_t off, size_t n_slots)
 	return true;
 }
 
+/* ---- clusters that are not the directory's ---- */
+
+/* Whole clusters from clus on, to the chain's end or to a number of them: garbage, and no entries. */
+static enum fat_status is_garbage_tail(struct fsck *fsck, uint32_t clus, bool *tail)
+{
+	uint32_t n_slots = fsck->geometry.cluster_bytes / FAT_SLOT_BYTES, n_garbage = 0;
+	uint8_t *slots = malloc(fsck->geometry.cluster_bytes);
+	enum fat_status status = slots ? FAT_OK : FAT_ERR_MEMORY;
+
+	*tail = true;
+	for (uint32_t n = 0; n < MAX_TAIL_LOOK && *tail && status == FAT_OK &&
+			     fat_geometry_has_clus(&fsck->geometry, clus);
+	     n++) {
+		bool garbage;
+
+		status = fat_dev_read(fsck->dev, fat_geometry_cluster_off(&fsck->geometry, clus),
+				      slots, fsck->geometry.cluster_bytes);
+		if (status != FAT_OK)
+			break;
+		garbage = slots_are_garbage(fsck, slots, n_slots);
+		n_garbage += garbage;
+		for (uint32_t i = 0; i < n_slots && !garbage && *tail; i++)
+			*tail = slots[i * FAT_SLOT_BYTES] == 0;
+		status = fat_table_get(&fsck->table, clus, &clus);
+	}
+	*tail = *tail && n_garbage > 0;
+	free(slots);
+	return status;
+}
+
+/* Another directory begins in that cluster, by what it says itself. */
+static bool begins_directory(const struct fsck *fsck, uint32_t clus, const uint8_t *slots)
+{
+	struct fat_dirent dot;
+
+	fat_dirent_decode(slots, fsck->geometry.type, &dot);
+	return fat_slot_classify(slots) == FAT_SLOT_DOT && dot.start_clus == clus &&
+	       fat_slot_classify(slots + FAT_SLOT_BYTES) == FAT_SLOT_DOTDOT;
+}
+
+static enum fat_status put_tail(struct dir_check *check, uint32_t clus)
+{
+	struct fsck *fsck = check->fsck;
+	struct dir_node *node = fat_vec_at(&fsck->dirs, check->dir);
+	struct fault fault = { .id = F_DIR_TAIL, .dir = node->parent, .entry_off = node->entry_off,
+			       .start = node->start, .clus = clus, .is_dir = true };
+	enum fat_status status = FAT_OK;
+
+	for (uint32_t c = node->start; c != clus && fault.n < node->n_clus && status == FAT_OK;
+	     fault.n++) {
+		fault.last = c;
+		status = fat_table_get(&fsck->table, c, &c);
+	}
+	fault.path = dir_path(fsck, check->dir);
+	node->n_clus = fault.n;
+	check->stop = true;
+	fsck_fault(fsck, &fault);
+	return status;
+}
+
+/* A unit of slots in a later cluster than the first: does the directory end before it? */
+static enum fat_status check_tail(struct dir_check *check, const uint8_t *slots, uint64_t off,
+				  bool garbage)
+{
+	const struct fsck *fsck = check->fsck;
+	const struct dir_node *node = fat_vec_at(&fsck->dirs, check->dir);
+	uint32_t clus = node->n_clus > 0 ? fat_geometry_clus_at(&fsck->geometry, off) : 0;
+	enum fat_status status = FAT_OK;
+	bool tail = false;
+
+	if (clus == 0 || clus == node->start || clus == check->tail_clus)
+		return FAT_OK;
+	if (off == fat_geometry_cluster_off(&fsck->geometry, clus) &&
+	    begins_directory(fsck, clus, slots))
+		return put_tail(check, clus);
+	if (!garbage)
+		return FAT_OK;
+	check->tail_clus = clus; /* once a cluster is enough */
+	status = is_garbage_tail(check->fsck, clus, &tail);
+	return status == FAT_OK && tail ? put_tail(check, clus) : status;
+}
+
 static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
 {
 	size_t n_slots = dir->len_bytes / FAT_SLOT_BYTES;
@@ -295,6 +379,9 @@ static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
 
 		if (skip_gap(check, off, n))
 			continue;
+		status = check_tail(check, slots, off, garbage);
+		if (status != FAT_OK || check->stop)
+			break;
 		if (!garbage && !check->ended)
 			ahead_claim(check->fsck, slots, n);
 		for (size_t i = 0; i < n && status == FAT_OK && !check->stop; i++) {

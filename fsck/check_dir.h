@@ -22,6 +22,7 @@ struct dir_check {
 	bool ended, end_ignored, stop;
 	uint64_t end_off;
 	bool has_dot, has_dotdot, dot_taken;
+	uint32_t tail_clus; /* the last one that was found to be the directory's own */
 	/* what cannot be read of it */
 	uint64_t gap_off, gap_bytes;
 	bool after_gap; /* nothing was seen behind it yet */

@@ -125,6 +125,7 @@ enum fat_status repair_chain(struct repair *repair, struct fault *fault)
 	case F_START_MISSING:
 		return empty_entry(repair, fault);
 	case F_CHAIN_LONG:
+	case F_DIR_TAIL:
 		return repair_set_end(repair, FAT_STAGE_DETACH, fault->last);
 	case F_DIR_START_MISSING:
 	case F_DIR_START_RANGE:
