@@ -15,6 +15,7 @@
 #define MAX_CHAIN    1024u
 #define SEARCH_BYTES (8u << 20)
 #define PIECE_BYTES  65536u
+#define MAX_MISNAMED 64u
 
 static void count(struct anchor *anchor, uint32_t clus, bool right)
 {
@@ -139,11 +140,19 @@ enum fat_status anchor_find(struct fat_dev *dev, const struct fat_geometry *geom
 
 /* ---- folders by themselves ---- */
 
+/* Folders at the start of a cluster that call themselves another one. */
+struct misnamed {
+	uint32_t at[MAX_MISNAMED], says[MAX_MISNAMED];
+	size_t n;
+};
+
 /* A sector that begins like a folder says which cluster it is: that fixes where cluster 2 is. */
 static void try_sector(const struct fsck *view, const uint8_t *slots, uint64_t off,
-		       struct anchor *anchor)
+		       struct anchor *anchor, struct misnamed *misnamed)
 {
+	uint32_t at = fat_geometry_clus_at(&view->geometry, off);
 	struct fat_dirent dirent;
+	bool right;
 
 	if (fat_slot_classify(slots) != FAT_SLOT_DOT ||
 	    fat_slot_classify(slots + FAT_SLOT_BYTES) != FAT_SLOT_DOTDOT)
@@ -151,8 +160,25 @@ static void try_sector(const struct fsck *view, const uint8_t *slots, uint64_t o
 	fat_dirent_decode(slots, view->geometry.type, &dirent);
 	if (!fat_geometry_has_clus(&view->geometry, dirent.start_clus))
 		return;
-	count(anchor, dirent.start_clus,
-	      fat_geometry_cluster_off(&view->geometry, dirent.start_clus) == off);
+	right = fat_geometry_cluster_off(&view->geometry, dirent.start_clus) == off;
+	if (!right && misnamed->n < MAX_MISNAMED && fat_geometry_has_clus(&view->geometry, at) &&
+	    fat_geometry_cluster_off(&view->geometry, at) == off) {
+		misnamed->at[misnamed->n] = at;
+		misnamed->says[misnamed->n++] = dirent.start_clus;
+	}
+	count(anchor, dirent.start_clus, right);
+}
+
+/* Two that stand in each other's place were swapped: both speak for the geometry. */
+static void settle_swaps(struct anchor *anchor, const struct misnamed *misnamed)
+{
+	for (size_t i = 0; i < misnamed->n; i++)
+		for (size_t k = i + 1; k < misnamed->n; k++)
+			if (misnamed->at[i] == misnamed->says[k] &&
+			    misnamed->at[k] == misnamed->says[i]) {
+				anchor->n_dirs_wrong -= 2;
+				anchor->n_dirs_right += 2;
+			}
 }
 
 enum fat_status anchor_search(struct fat_dev *dev, const struct fat_geometry *geometry,
@@ -163,6 +189,7 @@ enum fat_status anchor_search(struct fat_dev *dev, const struct fat_geometry *ge
 	uint64_t end = dev->size_bytes - off > SEARCH_BYTES ? off + SEARCH_BYTES : dev->size_bytes;
 	uint8_t *piece = malloc(PIECE_BYTES);
 	enum fat_status status = piece ? FAT_OK : FAT_ERR_MEMORY;
+	struct misnamed misnamed = { .n = 0 };
 
 	anchor->first_right = false;
 	anchor->n_dirs_right = anchor->n_dirs_wrong = 0;
@@ -171,8 +198,9 @@ enum fat_status anchor_search(struct fat_dev *dev, const struct fat_geometry *ge
 
 		status = fat_dev_read(dev, off, piece, n);
 		for (size_t at = 0; at + 512 <= n && status == FAT_OK; at += 512)
-			try_sector(&view, piece + at, off + at, anchor);
+			try_sector(&view, piece + at, off + at, anchor, &misnamed);
 	}
+	settle_swaps(anchor, &misnamed);
 	free(piece);
 	return status;
 }

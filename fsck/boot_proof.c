@@ -140,6 +140,23 @@ static bool is_shrunken(const struct candidate *candidate)
 	       candidate->geometry.fat_sec / 4 > needed_fat_sec(&candidate->geometry);
 }
 
+/* Each FAT begins with zeros or ones: not another thing where a FAT ought to be. */
+static bool fats_are_wiped(struct fsck *fsck, const struct candidate *candidate)
+{
+	uint8_t bytes[64];
+
+	for (uint32_t i = 0; i < candidate->geometry.n_fats; i++) {
+		uint64_t off = fat_geometry_fat_off(&candidate->geometry, i);
+
+		if (fat_dev_read(fsck->dev, off, bytes, sizeof bytes) != FAT_OK)
+			return false;
+		for (size_t k = 0; k < sizeof bytes; k++)
+			if (bytes[k] != bytes[0] || (bytes[0] != 0 && bytes[0] != 0xFF))
+				return false;
+	}
+	return true;
+}
+
 static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 {
 	struct anchor anchor;
@@ -151,6 +168,9 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 		return;
 	if (anchor_holds(&anchor) && !is_shrunken(candidate)) {
 		candidate->proof += 5;
+		/* What lies behind the FATs proves where they are, whatever is in them. */
+		if (!candidate->has_fat && anchor.n_dirs_right > 0 && candidate->length > 0)
+			candidate->has_fat = fats_are_wiped(fsck, candidate);
 		return;
 	}
 	candidate->miscounted = fats_miscounted(fsck, candidate);
@@ -183,10 +203,10 @@ void candidate_judge(struct fsck *fsck, struct candidate *candidate)
 	candidate->has_fat = candidate->proof > 0;
 	candidate->root = prove_root(fsck, candidate);
 	candidate->proof += candidate->root;
+	candidate->length = prove_length(candidate);
 	weigh_anchor(fsck, candidate);
 	if (candidate_deviates(candidate, FAT_BOOT_TOTAL_LARGE))
 		candidate->proof -= 2;
-	candidate->length = prove_length(candidate);
 	candidate->proof += candidate->length;
 	if (candidate_deviates(candidate, FAT_BOOT_SIGNATURE))
 		candidate->proof -= 1;
