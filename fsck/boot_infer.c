@@ -255,6 +255,7 @@ static void suppose_all_fields(struct infer *infer)
 		boot.media = media;
 		set_total(&boot, infer->fsck->dev->size_bytes / sector);
 		memset(infer->trial->sector, 0, sizeof infer->trial->sector);
+		infer->trial->made_up = true;
 		suppose_shape(infer, &boot);
 	}
 }

@@ -20,6 +20,7 @@ struct candidate {
 	bool root_empty;  /* its first slot was never used */
 	bool has_fat;	  /* at least one FAT is where it says */
 	bool miscounted;  /* there is a FAT more, or less, than it says */
+	bool made_up;	  /* all fields are worked out, not one was there */
 	bool doubted;	  /* what is on the volume speaks against it */
 };
 

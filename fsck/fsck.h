@@ -230,6 +230,7 @@ struct fsck {
 	uint8_t sector[FAT_BOOT_BYTES]; /* the one that was believed, as read */
 	bool is_atari;
 	bool boot_replaced;  /* sector is the backup's */
+	bool boot_made_up;   /* there was nothing: the label is to be the root's */
 	bool boot_undecided; /* the backup is as good, and another */
 	bool label_differs;  /* the boot sector has another label than the root */
 	bool write_backup;   /* the backup is to be made equal */

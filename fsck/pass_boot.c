@@ -525,6 +525,7 @@ static void work_out(struct fsck *fsck, struct candidate *main)
 		boot_fault(fsck, F_BOOT_INFERRED, describe(fsck, main), 0, 0);
 		*main = *found;
 		main->off = 0;
+		fsck->boot_made_up = main->made_up;
 	}
 	free(found);
 }

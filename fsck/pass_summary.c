@@ -83,7 +83,8 @@ static void check_labels(struct fsck *fsck)
 	memcpy(root, fsck->label.name, sizeof root);
 	if (root[0] == 0x05)
 		root[0] = FAT_SLOT_DELETED_MARK;
-	if (fsck->boot.ext_sig != 0x29 || !fsck->label.found ||
+	fsck->label_differs = fsck->boot_made_up && fsck->label.found;
+	if (fsck->label_differs || fsck->boot.ext_sig != 0x29 || !fsck->label.found ||
 	    memcmp(fsck->boot.label, none, sizeof none) == 0 ||
 	    memcmp(fsck->boot.label, blank, sizeof root) == 0 ||
 	    memcmp(fsck->boot.label, root, sizeof root) == 0)

@@ -22,6 +22,7 @@ struct gap {
 	struct fault cured; /* what is wrong now; its path is another's */
 	uint64_t entry_off;
 	bool is_dir;
+	bool is_hole;
 	bool done;
 };
 
@@ -32,6 +33,7 @@ struct lost_ref {
 
 struct relink {
 	struct repair *repair;
+	size_t n_holes; /* files whose chains run into free or bad clusters: how many are missing there? */
 	struct fat_vec gaps; /* of struct gap */
 	struct fat_vec lost; /* of struct lost_ref */
 	struct fat_vec *links;
@@ -104,6 +106,8 @@ static void gap_of_fault(struct relink *relink, const struct fault *fault)
 	if (fault->entry_off == 0 || (!fault->is_dir && is_claimant(fsck, fault->entry_off)))
 		return;
 	gap.missing = fault->is_dir ? 0 : (uint32_t)need - fault->n;
+	relink->n_holes += through && !fault->is_dir;
+	gap.is_hole = through && !fault->is_dir;
 	push_gap(relink, &gap);
 	if (through && gap.missing > 1) {
 		gap.missing--;
@@ -194,6 +198,15 @@ static enum fat_status link_gap(struct relink *relink, struct gap *gap, struct l
 	return status;
 }
 
+/* So far, as far as that is known: then the rest most likely does, too. */
+static bool lies_in_a_row(const struct gap *gap, uint32_t next)
+{
+	const struct fault *fault = &gap->cured;
+
+	return gap->prev == 0 ? fault->id == F_CHAIN_FREE :
+				next == gap->prev + 1 && gap->prev - fault->start == fault->n - 1;
+}
+
 /* What lies in a row behind the break, if that is just what is missing. */
 static enum fat_status match_runs(struct relink *relink)
 {
@@ -208,7 +221,7 @@ static enum fat_status match_runs(struct relink *relink)
 		};
 
 		if (gap->done || gap->is_dir || gap->through || gap->missing == 0 ||
-		    (!is_free && (gap->cured.id != F_CHAIN_SHORT || gap->prev == 0)))
+		    (!is_free && gap->cured.id != F_CHAIN_SHORT) || !lies_in_a_row(gap, link.run))
 			continue;
 		status = repair_find_run(relink->repair, gap->missing, is_free, &link);
 		if (status != FAT_OK || link.n_run == 0)
@@ -287,11 +300,13 @@ static enum fat_status match_length(struct relink *relink, size_t gap_from, size
 		return FAT_OK;
 	for (size_t i = gap_from; i < gap_end; i++) {
 		struct gap *gap = fat_vec_at(&relink->gaps, i);
+		/* Where others have holes, too, a length says nothing: it may be the rest of theirs. */
+		bool only = alone && relink->n_holes == gap->is_hole;
 
 		for (size_t k = lost_from; k < lost_end && status == FAT_OK; k++) {
 			struct lost_ref *ref = fat_vec_at(&relink->lost, k);
 
-			if ((alone || are_neighbours(gap, ref->lost)) &&
+			if ((only || are_neighbours(gap, ref->lost)) &&
 			    gap_fits(relink, gap, ref->lost))
 				status = link_gap(relink, gap, ref->lost);
 		}
