@@ -140,10 +140,10 @@ static bool is_shrunken(const struct candidate *candidate)
 	       candidate->geometry.fat_sec / 4 > needed_fat_sec(&candidate->geometry);
 }
 
-/* Each FAT begins with zeros or ones: not another thing where a FAT ought to be. */
+/* Entries 0 and 1 of each FAT are zeros or ones: not another thing where a FAT ought to be. */
 static bool fats_are_wiped(struct fsck *fsck, const struct candidate *candidate)
 {
-	uint8_t bytes[64];
+	uint8_t bytes[3];
 
 	for (uint32_t i = 0; i < candidate->geometry.n_fats; i++) {
 		uint64_t off = fat_geometry_fat_off(&candidate->geometry, i);
@@ -163,7 +163,9 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 
 	if (anchor_find(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
 		return;
-	if (!anchor_holds(&anchor) && (anchor_drags(&anchor) || fats_miscounted(fsck, candidate)) &&
+	if ((!candidate->has_fat ||
+	     (!anchor_holds(&anchor) &&
+	      (anchor_drags(&anchor) || fats_miscounted(fsck, candidate)))) &&
 	    anchor_search(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
 		return;
 	if (anchor_holds(&anchor) && !is_shrunken(candidate)) {

@@ -15,7 +15,8 @@ void repair_init(struct repair *repair, struct fsck *fsck, struct fat_dev *txn)
 void repair_fini(struct repair *repair)
 {
 	name_set_fini(&repair->names);
-	fat_bitmap_fini(&repair->wanted);
+	if (repair->has_wanted)
+		fat_bitmap_fini(&repair->wanted);
 }
 
 enum fat_status repair_write(struct repair *repair, enum fat_stage stage, uint64_t off,
@@ -83,10 +84,11 @@ static enum fat_status collect_wanted(struct repair *repair)
 {
 	struct fsck *fsck = repair->fsck;
 
-	if (repair->wanted.n_bits)
+	if (repair->has_wanted)
 		return FAT_OK;
 	if (!fat_bitmap_init(&repair->wanted, (uint64_t)fat_geometry_last_clus(&fsck->geometry) + 1))
 		return FAT_ERR_MEMORY;
+	repair->has_wanted = true;
 	for (size_t i = 0; i < fsck->faults.n; i++) {
 		const struct fault *fault = fat_vec_at(&fsck->faults, i);
 

@@ -16,6 +16,7 @@ struct repair {
 	struct fat_dev *txn;
 	uint32_t next_free;   /* where to look for a free cluster */
 	struct fat_bitmap wanted; /* free clusters that are not to be taken */
+	bool has_wanted;
 	/* the short names of one directory, while names are made for it */
 	struct name_set names;
 	uint32_t names_dir;   /* its start cluster */
