@@ -4,6 +4,8 @@
  */
 #include "bench.h"
 
+#include <stdlib.h>
+
 #include "advisor/play.h"
 #include "lib/bytes.h"
 #include "pattern.h"
@@ -64,6 +66,18 @@ bool bench_run(const struct sim_params *params, struct bench *b)
 	advise_choose(&b->facts, &b->measured, &b->inferred, &b->fit, &b->prediction,
 		      advise_purpose(0), &b->choice);
 	return true;
+}
+
+int bench_make(void **state)
+{
+	*state = calloc(1, sizeof(struct bench));
+	return *state ? 0 : -1;
+}
+
+int bench_free(void **state)
+{
+	free(*state);
+	return 0;
 }
 
 double bench_true_rate(const struct sim_params *params, const struct advise_layout *layout,

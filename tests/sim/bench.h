@@ -25,6 +25,10 @@ struct bench {
 bool bench_run(const struct sim_params *params, struct bench *bench);
 void bench_fini(struct bench *bench);
 
+/* Set-up and tear-down of a group of tests: *state is a bench. */
+int bench_make(void **state);
+int bench_free(void **state);
+
 /* The truth: the whole of a workload, played on the device's own model. */
 double bench_true_rate(const struct sim_params *params, const struct advise_layout *layout,
 		       enum advise_writer writer, enum advise_workload workload);

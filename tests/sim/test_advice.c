@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench.h"
 
@@ -94,18 +93,6 @@ static void budget_is_kept(void **state)
 	}
 }
 
-static int make_bench(void **state)
-{
-	*state = calloc(1, sizeof(struct bench));
-	return *state ? 0 : -1;
-}
-
-static int free_bench(void **state)
-{
-	free(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,5 +102,5 @@ int main(void)
 		cmocka_unit_test(budget_is_kept),
 	};
 
-	return cmocka_run_group_tests(tests, make_bench, free_bench);
+	return cmocka_run_group_tests(tests, bench_make, bench_free);
 }

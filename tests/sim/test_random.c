@@ -220,18 +220,6 @@ static void noisy_devices(void **state)
 	assert_true(t.n_page_wrong * 100 <= t.n);
 }
 
-static int make_bench(void **state)
-{
-	*state = calloc(1, sizeof(struct bench));
-	return *state ? 0 : -1;
-}
-
-static int free_bench(void **state)
-{
-	free(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,5 +227,5 @@ int main(void)
 		cmocka_unit_test(noisy_devices),
 	};
 
-	return cmocka_run_group_tests(tests, make_bench, free_bench);
+	return cmocka_run_group_tests(tests, bench_make, bench_free);
 }
