@@ -157,8 +157,9 @@ static void set_times(const struct search *s, const struct advise_inferred *infe
 	p->sense_ns = whole_ns(ns[PART_SENSE]);
 	p->copy_ns = whole_ns(ns[PART_COPY]);
 	p->erase_ns = whole_ns(ns[PART_ERASE]);
-	p->flush_ns = s->measured->settle == ADVISE_SETTLE_BY_FLUSH ? whole_ns(ns[PART_FLUSH])
-								    : whole_ns(inferred->flush_ns);
+	p->flush_ns = s->measured->settle == ADVISE_SETTLE_BY_FLUSH
+			      ? whole_ns(ns[PART_FLUSH])
+			      : whole_ns(advise_percentile(&s->measured->flush, 0));
 	p->read_command_ns = whole_ns(fmax(inferred->far_read_ns - ns[PART_SENSE], 0));
 	if (p->max_command_bytes == 0)
 		p->max_command_bytes = s->measured->max_bytes;

@@ -93,7 +93,7 @@ bool fit_disk(const struct advise_measured *measured, const struct advise_inferr
 				  .block_bytes = 512,
 				  .rpm = 60e9 / turn,
 				  .track_bytes = (uint64_t)(turn / platter),
-				  .flush_ns = whole_ns(inferred->flush_ns),
+				  .flush_ns = whole_ns(advise_percentile(&measured->flush, 0)),
 				  .max_command_bytes = measured->max_bytes };
 	set_bus(inferred, platter, p);
 	set_gaps(measured, platter, p);
