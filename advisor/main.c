@@ -139,32 +139,38 @@ static void print_report(enum advise_format format, const struct advise_report *
 	}
 }
 
-/* A file that the user asked for: a chart, a record. */
-static bool write_file(const char *path, const struct advise_report *report,
-		       void (*put)(const struct advise_report *report, FILE *out))
-{
-	FILE *out = fopen(path, "w");
-	bool failed = !out;
+/* The files that were asked for, opened before the measurement, so that it is not made for nothing. */
+struct outputs {
+	struct cli_output svg, record;
+};
 
-	if (out) {
-		put(report, out);
-		failed = ferror(out) != 0;
-		failed |= fclose(out) != 0;
-	}
-	if (failed)
-		cli_error(&advise_program, "%s: cannot write it: %s", path, strerror(errno));
-	return !failed;
+static bool open_outputs(const struct advise_options *options, struct outputs *outputs)
+{
+	*outputs = (struct outputs){ 0 };
+	return cli_output_open(&advise_program, options->svg_path, &outputs->svg) &&
+	       cli_output_open(&advise_program, options->record_path, &outputs->record);
 }
 
-static void put_record(const struct advise_report *report, FILE *out)
+static void drop_outputs(struct outputs *outputs)
 {
-	advise_record_write(out, report->facts, report->measured);
+	cli_output_drop(&outputs->svg);
+	cli_output_drop(&outputs->record);
+}
+
+static bool write_outputs(struct outputs *outputs, const struct advise_report *report)
+{
+	if (outputs->svg.stream)
+		advise_report_svg(report, outputs->svg.stream);
+	if (outputs->record.stream)
+		advise_record_write(outputs->record.stream, report->facts, report->measured);
+	return cli_output_finish(&outputs->svg) && cli_output_finish(&outputs->record);
 }
 
 /* From measurements to the report. */
 static int advise(const struct advise_options *options, const char *name,
 		  const struct advise_facts *facts, const struct advise_layout *layouts,
-		  const struct advise_measured *measured, struct advise_choice *choice)
+		  const struct advise_measured *measured, struct outputs *outputs,
+		  struct advise_choice *choice)
 {
 	struct advise_inferred inferred;
 	struct advise_fit fit;
@@ -184,9 +190,7 @@ static int advise(const struct advise_options *options, const char *name,
 	advise_predict(measured, &inferred, &fit, layouts, options->n_files, &prediction);
 	advise_choose(facts, measured, &inferred, &fit, &prediction, options->purpose, choice);
 	print_report(options->format, &report);
-	if (options->svg_path && !write_file(options->svg_path, &report, advise_report_svg))
-		return EXIT_ERROR;
-	if (options->record_path && !write_file(options->record_path, &report, put_record))
+	if (!write_outputs(outputs, &report))
 		return EXIT_ERROR;
 	return choice->verdict == ADVISE_DO_NOT_KNOW ? EXIT_DO_NOT_KNOW : EXIT_ADVICE;
 }
@@ -209,7 +213,8 @@ static int judge(const char *name, const struct advise_measured *measured)
 }
 
 static int run(const struct advise_options *options, const char *name, struct advise_target *target,
-	       const struct advise_facts *facts, struct advise_choice *choice)
+	       const struct advise_facts *facts, struct outputs *outputs,
+	       struct advise_choice *choice)
 {
 	bool progress = isatty(STDERR_FILENO) && !options->model;
 	struct advise_watch watch = { .stop = stop_on_signal,
@@ -233,13 +238,13 @@ static int run(const struct advise_options *options, const char *name, struct ad
 	result =
 		status != FAT_OK ? say_measure_error(name, status, target) : judge(name, &measured);
 	if (result == EXIT_ADVICE)
-		result = advise(options, name, facts, layouts, &measured, choice);
+		result = advise(options, name, facts, layouts, &measured, outputs, choice);
 	advise_measured_fini(&measured);
 	return result;
 }
 
 /* Advice by a record of somebody else's device. */
-static int replay(const struct advise_options *options)
+static int replay(const struct advise_options *options, struct outputs *outputs)
 {
 	struct advise_layout layouts[ADVISE_N_CLUSTERS];
 	struct advise_measured measured = { 0 };
@@ -257,7 +262,8 @@ static int replay(const struct advise_options *options)
 	if (advise_record_read(in, &facts, &measured, &line)) {
 		advise_layouts(&facts, facts.asked_sector_bytes ? facts.asked_sector_bytes : 512,
 			       layouts);
-		result = advise(options, options->replay_path, &facts, layouts, &measured, &choice);
+		result = advise(options, options->replay_path, &facts, layouts, &measured, outputs,
+				&choice);
 	} else {
 		cli_error(&advise_program, "%s: line %u: not a record of fatadvise",
 			  options->replay_path, line);
@@ -293,7 +299,7 @@ static int format(const char *path, const struct advise_choice *choice)
 	return EXIT_ERROR;
 }
 
-static int measure_and_advise(const struct advise_options *options)
+static int measure_and_advise(const struct advise_options *options, struct outputs *outputs)
 {
 	const char *name = options->model ? options->model->name : options->path;
 	struct advise_target target;
@@ -303,11 +309,23 @@ static int measure_and_advise(const struct advise_options *options)
 
 	if (status != EXIT_ADVICE)
 		return status;
-	status = run(options, name, &target, &facts, &choice);
+	status = run(options, name, &target, &facts, outputs, &choice);
 	if (options->stats)
 		cli_print_stats(options->format == ADVISE_TEXT ? stdout : stderr, target.dev);
 	advise_target_close(&target);
 	return status == EXIT_ADVICE && options->format_it ? format(name, &choice) : status;
+}
+
+static int advise_with_outputs(const struct advise_options *options)
+{
+	struct outputs outputs;
+	int status = EXIT_ERROR;
+
+	if (open_outputs(options, &outputs))
+		status = options->replay_path ? replay(options, &outputs)
+					      : measure_and_advise(options, &outputs);
+	drop_outputs(&outputs);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -324,6 +342,6 @@ int main(int argc, char **argv)
 		break;
 	}
 	cli_catch_signals();
-	status = options.replay_path ? replay(&options) : measure_and_advise(&options);
+	status = advise_with_outputs(&options);
 	return cli_close_stdout(&advise_program, status, EXIT_ERROR);
 }

@@ -139,4 +139,22 @@ int cli_signal(void);
 bool cli_create_undo_store(const struct cli_program *program, const char *path,
 			   const char *device_path, struct fat_dev **store);
 
+/* A file to be written, apart from standard output; no path: none, and all of this does nothing. */
+struct cli_output {
+	const struct cli_program *program;
+	const char *path; /* the caller's, NULL: none */
+	char *part_path;  /* what is written until it is complete */
+	FILE *stream;     /* for the caller to write to; NULL: none */
+};
+
+/*
+ * Before the work whose result goes there. A new file or one in the place of a regular one, mode
+ * 0600; links and whatever else is no regular file are refused. false after a line on stderr.
+ */
+bool cli_output_open(const struct cli_program *program, const char *path, struct cli_output *output);
+/* Only now is it there under its name, synced and whole. false after a line on stderr: it is not. */
+bool cli_output_finish(struct cli_output *output);
+/* As if it had never been; after finish it does nothing. */
+void cli_output_drop(struct cli_output *output);
+
 #endif
