@@ -35,11 +35,17 @@ static double y_of(const struct chart *c, double bytes_per_s)
 static void text(const struct chart *c, double x, double y, const char *class, const char *words)
 {
 	fprintf(c->out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
-	for (; *words; words++) {
-		if (*words == '&' || *words == '<' || *words == '>' || (unsigned char)*words < 0x20)
-			fprintf(c->out, "&#%d;", *words < 0x20 ? '?' : *words);
+	while (*words) {
+		uint32_t code = 0;
+		size_t length = cli_decode_utf8(words, &code);
+
+		if (length == 0 || cli_is_unsafe(code))
+			fputc('?', c->out);
+		else if (code == '&' || code == '<' || code == '>')
+			fprintf(c->out, "&#%u;", (unsigned)code);
 		else
-			fputc(*words, c->out);
+			fwrite(words, 1, length, c->out);
+		words += length ? length : 1;
 	}
 	fputs("</text>\n", c->out);
 }

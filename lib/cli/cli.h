@@ -75,7 +75,13 @@ void cli_put_text(FILE *out, const char *text);
 /* Length of the valid UTF-8 sequence at s, its code point in *c; 0 if there is none. */
 size_t cli_decode_utf8(const char *s, uint32_t *c);
 
-/* Text with its quotes; bytes that are no UTF-8 become U+FFFD. */
+/* Controls, bidirectional marks, separators and other code points that change how a line looks. */
+bool cli_is_unsafe(uint32_t c);
+
+/*
+ * Text with its quotes. Bytes that are no UTF-8 become U+FFFD; what cli_put_text() would not show is
+ * escaped, for JSON is read on terminals too.
+ */
 void cli_put_json_string(FILE *out, const char *text);
 
 /*

@@ -4,6 +4,16 @@
  */
 #include "cli.h"
 
+/* Beyond 16 bits as a surrogate pair. */
+static void put_escape(FILE *out, uint32_t c)
+{
+	if (c < 0x10000)
+		fprintf(out, "\\u%04x", c);
+	else
+		fprintf(out, "\\u%04x\\u%04x", 0xD800 + ((c - 0x10000) >> 10),
+			0xDC00 + ((c - 0x10000) & 0x3FF));
+}
+
 void cli_put_json_string(FILE *out, const char *text)
 {
 	fputc('"', out);
@@ -16,8 +26,8 @@ void cli_put_json_string(FILE *out, const char *text)
 			length = 1;
 		} else if (c == '"' || c == '\\') {
 			fprintf(out, "\\%c", (char)c);
-		} else if (c < 0x20 || c == 0x7F) {
-			fprintf(out, "\\u%04x", c);
+		} else if (cli_is_unsafe(c)) {
+			put_escape(out, c);
 		} else {
 			fwrite(text, 1, length, out);
 		}

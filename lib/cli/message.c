@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bidirectional controls, separators and other code points that change how a line looks. */
-static bool is_unsafe(uint32_t c)
+bool cli_is_unsafe(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || (c >= 0x200B && c <= 0x200F) ||
 	       (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||
@@ -60,9 +59,9 @@ void cli_put_text(FILE *out, const char *text)
 
 		if (length == 0)
 			fprintf(out, "\\x%02X", (unsigned)(uint8_t)*text++);
-		else if (length == 1 && is_unsafe(c))
+		else if (length == 1 && cli_is_unsafe(c))
 			fprintf(out, "\\x%02X", c);
-		else if (is_unsafe(c))
+		else if (cli_is_unsafe(c))
 			fprintf(out, "\\u{%04X}", c);
 		else
 			fwrite(text, 1, length, out);
