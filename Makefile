@@ -149,6 +149,7 @@ help:
 	@echo 'make check-pack          tarball, static build, Debian package (root, network)'
 	@echo 'make check-others        with mtools, util-linux, libblockdev, systemd in front'
 	@echo 'make check-boot          boots a kernel with a damaged volume, pulls the plug (qemu)'
+	@echo 'make fuzz                fuzz targets (needs clang); FUZZ_SECONDS=60, T=check for one'
 	@echo 'make lint-deep           cppcheck and clang-tidy (minutes)'
 	@echo 'make install, uninstall  with DESTDIR, PREFIX and the folders in packaging/install.mk'
 	@echo 'make install-dev         libfat.a, libfat.h, libfat.pc, libfat(3); uninstall-dev'

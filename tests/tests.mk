@@ -52,7 +52,7 @@ run-tests: all $(TEST_BIN) $(HAND_BIN)
 		tests/run $(or $(T),$(TEST_BIN) $(SCRIPTS))
 
 # What CI runs: other compilers, packages, whatever takes minutes.
-FULL_KINDS := $(filter-out $(ALL_KINDS) fuzz perf,$(notdir $(patsubst %/,%,$(dir $(wildcard \
+FULL_KINDS := $(filter-out $(ALL_KINDS) perf,$(notdir $(patsubst %/,%,$(dir $(wildcard \
 	tests/*/*.sh tests/*/*.bats tests/*/test_*.c)))))
 .PHONY: check-full
 check-full:
@@ -105,23 +105,30 @@ perf: all $(PERF_BIN)
 	$(Q)for s in tests/perf/$(or $(P),*).sh; do O=$(O) FATWISE_BIN="$(CURDIR)/$(O)" "$$s" || exit 1; done
 
 # Fuzzing with clang's libFuzzer: `make fuzz FUZZ_SECONDS=60`, T=boot for one target. Finds stay in
-# build/fuzz/TARGET; each becomes a test.
+# build/fuzz; each becomes a test.
 FUZZ_SECONDS ?= 60
 FUZZ_CC ?= clang
-FUZZ_FLAGS := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZ_FLAGS := -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
-FUZZED := $(wildcard lib/*.c lib/cli/*.c lib/host/*.c) $(filter-out %main.c,$(wildcard fsck/*.c mkfs/*.c advisor/*.c))
-$(FUZZ_BIN): build/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard lib/*.h tests/fuzz/*.h fsck/*.def)
-	$(call say,FUZZCC,$@)
+# What they are about, and of the recipes' library the builder, the strict reader and the layers.
+FUZZED := $(wildcard lib/*.c lib/cli/*.c lib/host/*.c) $(filter-out %main.c,$(wildcard fsck/*.c \
+	mkfs/*.c advisor/*.c label/*.c)) $(filter-out $(FUZZ_SRC),$(wildcard tests/fuzz/*.c)) \
+	$(filter-out %_main.c tests/recipes/test_%.c tests/crash/test_%.c, \
+	$(wildcard tests/recipes/*.c tests/crash/*.c))
+FUZZ_OBJ := $(FUZZED:%.c=build/fuzz/%.o) $(FUZZ_SRC:%.c=build/fuzz/%.o)
+$(FUZZ_OBJ): build/fuzz/%.o: %.c
+	$(call say,FUZZCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) $(CPPFLAGS) -I. $(FUZZ_FLAGS) -o $@ $< $(FUZZED) -lm
+	$(Q)$(FUZZ_CC) $(CPPFLAGS) -I. $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+build/fuzz/libfuzzed.a: $(FUZZED:%.c=build/fuzz/%.o)
+	$(Q)rm -f $@ && $(AR) rcsD $@ $^
+$(FUZZ_BIN): build/fuzz/%: build/fuzz/tests/fuzz/%.o build/fuzz/libfuzzed.a
+	$(call say,FUZZLD,$@)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
+-include $(FUZZ_OBJ:.o=.d)
 
-.PHONY: fuzz
-fuzz: $(if $(T),build/fuzz/fuzz_$(T),$(FUZZ_BIN))
-	$(Q)for t in $^; do mkdir -p $$t.corpus && echo "$$t" && \
-		head -c 2048 /dev/zero | tr '\000' '\001' >$$t.corpus/seed && (cd build/fuzz && \
-		ASAN_OPTIONS=allocator_may_return_null=1 ./$${t##*/} -max_total_time=$(FUZZ_SECONDS) \
-		-timeout=20 -len_control=0 -rss_limit_mb=512 -artifact_prefix=$${t##*/}. -print_final_stats=1 \
-		$${t##*/}.corpus 2>&1 | grep -E 'stat::number_of_exec|stat::new_units|SUMMARY|ERROR|BINGO'); \
-		done; ! ls build/fuzz/*.crash-* build/fuzz/*.timeout-* build/fuzz/*.oom-* 2>/dev/null
+.PHONY: fuzz fuzz-build
+fuzz-build: $(if $(T),build/fuzz/fuzz_$(T),$(FUZZ_BIN))
+fuzz:
+	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh $(T)

@@ -17,4 +17,27 @@ static inline void must(bool condition)
 		abort();
 }
 
+/* An input as a sequence of decisions; behind its end all are 0. */
+struct fuzz_input {
+	const uint8_t *data;
+	size_t n_bytes;
+};
+
+static inline uint64_t fuzz_take(struct fuzz_input *input, unsigned n_bits)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < n_bits; i += 8) {
+		v = v << 8 | (input->n_bytes ? *input->data : 0);
+		if (input->n_bytes) {
+			input->data++;
+			input->n_bytes--;
+		}
+	}
+	return v;
+}
+
+/* The input as a file for functions that take a path; the path is good until the next call. */
+const char *fuzz_file(const uint8_t *data, size_t n_bytes);
+
 #endif

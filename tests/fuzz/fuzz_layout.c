@@ -6,49 +6,30 @@
 #include "fuzz.h"
 #include "libfat.h"
 
-struct reader {
-	const uint8_t *data;
-	size_t n_bytes;
-};
-
-static uint64_t take(struct reader *reader, unsigned n_bits)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < n_bits; i += 8) {
-		v = v << 8 | (reader->n_bytes ? *reader->data : 0);
-		if (reader->n_bytes) {
-			reader->data++;
-			reader->n_bytes--;
-		}
-	}
-	return v;
-}
-
-static struct fat_layout_request read_request(struct reader *reader)
+static struct fat_layout_request read_request(struct fuzz_input *input)
 {
 	struct fat_layout_request r = { 0 };
-	uint64_t flags = take(reader, 16);
+	uint64_t flags = fuzz_take(input, 16);
 	static const uint32_t types[] = { 0, 12, 16, 32 };
 
-	r.size_bytes = take(reader, 48);
-	r.sector_bytes = flags & 1 ? 512u << take(reader, 8) % 7 : (uint32_t)take(reader, 16);
+	r.size_bytes = fuzz_take(input, 48);
+	r.sector_bytes = flags & 1 ? 512u << fuzz_take(input, 8) % 7 : (uint32_t)fuzz_take(input, 16);
 	r.type = types[flags >> 1 & 3];
-	r.cluster_sec = flags & 8 ? 1u << take(reader, 8) % 8 : 0;
-	r.reserved_sec = flags & 16 ? (uint32_t)take(reader, 16) : 0;
+	r.cluster_sec = flags & 8 ? 1u << fuzz_take(input, 8) % 8 : 0;
+	r.reserved_sec = flags & 16 ? (uint32_t)fuzz_take(input, 16) : 0;
 	r.n_fats = flags >> 5 & 3;
-	r.root_entries = flags & 128 ? (uint32_t)take(reader, 16) : 0;
+	r.root_entries = flags & 128 ? (uint32_t)fuzz_take(input, 16) : 0;
 	r.whole_tracks = flags & 256;
 	if (flags & 512) {
-		r.heads = (uint32_t)take(reader, 8);
-		r.track_sec = (uint32_t)take(reader, 8);
+		r.heads = (uint32_t)fuzz_take(input, 8);
+		r.track_sec = (uint32_t)fuzz_take(input, 8);
 		r.is_geometry_exact = true;
 	}
 	r.align = (enum fat_layout_align)(flags >> 10 & 3);
 	r.padding = (enum fat_layout_padding)(flags >> 12 & 1);
-	r.start_off = flags & 8192 ? take(reader, 32) * 512 : 0;
-	r.align_bytes = take(reader, 32);
-	r.align_phase_bytes = r.align_bytes ? take(reader, 32) % r.align_bytes : 0;
+	r.start_off = flags & 8192 ? fuzz_take(input, 32) * 512 : 0;
+	r.align_bytes = fuzz_take(input, 32);
+	r.align_phase_bytes = r.align_bytes ? fuzz_take(input, 32) % r.align_bytes : 0;
 	return r;
 }
 
@@ -74,8 +55,8 @@ static void check_plan(const struct fat_layout_request *r, const struct fat_layo
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
-	struct reader reader = { data, n_bytes };
-	struct fat_layout_request request = read_request(&reader);
+	struct fuzz_input input = { data, n_bytes };
+	struct fat_layout_request request = read_request(&input);
 	struct fat_layout layout;
 
 	if (fat_layout_plan(&request, &layout) == FAT_OK)

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run.sh [TARGET...]: each fuzz target for $FUZZ_SECONDS (20). Finds stay in build/fuzz, and so does what
+# led to new paths (build/fuzz/TARGET.corpus), where the next run goes on.
+# shellcheck source=tests/lint/tap.inc
+. "$(dirname "$0")/../lint/tap.inc"
+
+[ $# -gt 0 ] || set -- $(ls tests/fuzz/fuzz_*.c | sed 's,.*/fuzz_\(.*\)\.c,\1,')
+
+fuzz() {
+	program=build/fuzz/fuzz_$1 corpus=build/fuzz/fuzz_$1.corpus
+	mkdir -p "$corpus"
+	[ ! -d "tests/fuzz/seeds/$1" ] || cp "tests/fuzz/seeds/$1"/* "$corpus"
+	head -c 600 /dev/zero | tr '\000' '\001' >"$corpus/seed"
+	# -close_fd_mask: what the code under test says is of no interest
+	status=0
+	ASAN_OPTIONS=allocator_may_return_null=1 "$program" \
+		-max_total_time="${FUZZ_SECONDS:-20}" -timeout=20 -len_control=0 -max_len=4096 \
+		-rss_limit_mb=512 -artifact_prefix="$program." -print_final_stats=1 \
+		-close_fd_mask=3 "$corpus" >"$work/log" 2>&1 || status=$?
+	[ $status -eq 0 ] || tail -n 40 "$work/log"
+	ran=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log")
+	paths=$(ls "$corpus" | wc -l)
+}
+
+if ! echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
+	${FUZZ_CC:-clang} -fsanitize=fuzzer,address -x c -o "$work/try" - 2>/dev/null; then
+	for target; do
+		skip "fuzz_$target" "no clang with libFuzzer"
+	done
+	done_testing
+fi
+for target; do
+	MAKEFLAGS='' make -s -j2 T="$target" fuzz-build 2>&1 | grep -E 'error|warning' |
+		check "fuzz_$target builds"
+	fuzz "$target" >"$work/found"
+	check "fuzz_$target: ${ran:-no} runs in ${FUZZ_SECONDS:-20} s, corpus $paths" <"$work/found"
+done
+done_testing
