@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* file: an input as a file in memory, for functions that take a path. */
+/* file: an input as a file in memory, for functions that take a path; and how a target fails. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "fuzz.h"
+
+void fuzz_fail(const char *condition, const char *file, int line)
+{
+	fprintf(stderr, "%s:%d: broken: %s\n", file, line, condition);
+	abort();
+}
 
 const char *fuzz_file(const uint8_t *data, size_t n_bytes)
 {

@@ -11,11 +11,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 
 /* A condition that no input may break. */
-static inline void must(bool condition)
-{
-	if (!condition)
-		abort();
-}
+#define must(condition) ((condition) ? (void)0 : fuzz_fail(#condition, __FILE__, __LINE__))
+_Noreturn void fuzz_fail(const char *condition, const char *file, int line);
 
 /* An input as a sequence of decisions; behind its end all are 0. */
 struct fuzz_input {

@@ -5,7 +5,7 @@
 # shellcheck source=tests/lint/tap.inc
 . "$(dirname "$0")/../lint/tap.inc"
 
-[ $# -gt 0 ] || set -- $(ls tests/fuzz/fuzz_*.c | sed 's,.*/fuzz_\(.*\)\.c,\1,')
+[ $# -gt 0 ] || set -- tests/fuzz/fuzz_*.c
 
 fuzz() {
 	program=build/fuzz/fuzz_$1 corpus=build/fuzz/fuzz_$1.corpus
@@ -20,17 +20,19 @@ fuzz() {
 		-close_fd_mask=3 "$corpus" >"$work/log" 2>&1 || status=$?
 	[ $status -eq 0 ] || tail -n 40 "$work/log"
 	ran=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log")
-	paths=$(ls "$corpus" | wc -l)
+	paths=$(find "$corpus" -type f | wc -l)
 }
 
 if ! echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
 	${FUZZ_CC:-clang} -fsanitize=fuzzer,address -x c -o "$work/try" - 2>/dev/null; then
 	for target; do
-		skip "fuzz_$target" "no clang with libFuzzer"
+		skip "$target" "no clang with libFuzzer"
 	done
 	done_testing
 fi
 for target; do
+	target=${target##*/fuzz_}
+	target=${target%.c}
 	MAKEFLAGS='' make -s -j2 T="$target" fuzz-build 2>&1 | grep -E 'error|warning' |
 		check "fuzz_$target builds"
 	fuzz "$target" >"$work/found"
