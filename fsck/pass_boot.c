@@ -265,6 +265,24 @@ static void fix_root_clus(struct fsck *fsck, const struct fat_boot_deviation *de
 	fsck->boot.root_clus = fsck->geometry.root_clus = FAT_FIRST_CLUS;
 }
 
+/*
+ * Entries that the FAT has. Too few for FAT16 as 16-bit ones: then it never was one, and the volume
+ * that ends where they do would be read as FAT12 by the next who comes.
+ */
+static uint64_t count_entries(struct fsck *fsck, uint64_t found)
+{
+	struct fat_geometry *geometry = &fsck->geometry;
+
+	if (geometry->type != FAT_TYPE_16 || found > FAT_MAX_CLUS_12 + FAT_FIRST_CLUS)
+		return found;
+	if (memcmp(fsck->boot.fs_type, type_text(FAT_TYPE_16), sizeof fsck->boot.fs_type) == 0)
+		memcpy(fsck->boot.fs_type, type_text(FAT_TYPE_12), sizeof fsck->boot.fs_type);
+	geometry->type = FAT_TYPE_12;
+	return min_u64(fat_geometry_fat_entries(FAT_TYPE_12, geometry->fat_sec,
+						geometry->sector_bytes),
+		       FAT_MAX_CLUS_12 + FAT_FIRST_CLUS);
+}
+
 /* The FAT ends before the clusters do: the volume ends there too, for nothing else can be used. */
 static void clamp_to_fat(struct fsck *fsck, const struct fat_boot_deviation *deviation)
 {
@@ -272,7 +290,7 @@ static void clamp_to_fat(struct fsck *fsck, const struct fat_boot_deviation *dev
 	uint64_t data_sec = fat_geometry_data_off(geometry) / geometry->sector_bytes;
 
 	boot_fault(fsck, F_FAT_TOO_SMALL, NULL, deviation->found, deviation->expected);
-	geometry->n_clus = (uint32_t)(deviation->found - FAT_FIRST_CLUS);
+	geometry->n_clus = (uint32_t)(count_entries(fsck, deviation->found) - FAT_FIRST_CLUS);
 	geometry->total_sec = (uint32_t)(data_sec + (uint64_t)geometry->n_clus * geometry->cluster_sec);
 	if (fsck->boot.total16_sec)
 		fsck->boot.total16_sec = (uint16_t)geometry->total_sec;
@@ -322,9 +340,13 @@ static void fix_root_entries(struct fsck *fsck, const struct fat_boot_deviation 
 
 static void fix_fs_type(struct fsck *fsck, const struct fat_boot_deviation *deviation)
 {
+	const char *text = type_text(fsck->geometry.type);
+
+	if (memcmp(fsck->boot.fs_type, text, sizeof fsck->boot.fs_type) == 0)
+		return; /* the one that the clusters count for, since they are as many as the FAT's */
 	boot_fault(fsck, F_BOOT_FIELD_MINOR, "it names another type", deviation->found,
 		   deviation->expected);
-	memcpy(fsck->boot.fs_type, type_text(fsck->geometry.type), sizeof fsck->boot.fs_type);
+	memcpy(fsck->boot.fs_type, text, sizeof fsck->boot.fs_type);
 }
 
 static void fix_version(struct fsck *fsck, const struct fat_boot_deviation *deviation)
