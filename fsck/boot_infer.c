@@ -283,20 +283,34 @@ bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidat
 
 /* ---- the end of the volume ---- */
 
-/* The last cluster up to `most` whose entry is in use, behind the last one that there is; 0: none. */
-static uint32_t last_in_use(struct fsck *fsck, const struct fat_geometry *wider, uint32_t last)
+/* What one copy of the FAT makes of the volume; with two or more, the first may be the damaged one. */
+static enum fat_status look_by_copy(const struct fsck *fsck, const struct candidate *candidate,
+				    uint32_t copy, int64_t *score, bool *sound)
 {
-	uint32_t found = 0, most = fat_geometry_last_clus(wider);
+	struct fat_geometry geometry = candidate->geometry;
+
+	geometry.active_fat = copy;
+	return trial_look(fsck, &candidate->boot, &geometry, score, sound);
+}
+
+/* The last cluster whose entry is in use in that copy, behind the last one that there is; 0: none. */
+static uint32_t last_in_use(struct fsck *fsck, const struct candidate *wider, uint32_t copy,
+			    uint32_t last)
+{
+	struct fat_geometry geometry = wider->geometry;
+	uint32_t found = 0, most = fat_geometry_last_clus(&geometry);
 	struct fat_table table;
 
-	if (fat_table_init(&table, fsck->dev, wider, 1u << 18) != FAT_OK)
+	geometry.active_fat = copy;
+	if (fat_table_init(&table, fsck->dev, &geometry, 1u << 18) != FAT_OK)
 		return 0;
 	for (uint32_t c = last + 1; c <= most; c++) {
 		uint32_t value;
 
 		if (fat_table_get(&table, c, &value) != FAT_OK)
 			break;
-		if (fat_geometry_has_clus(wider, value) || value >= fat_entry_end_min(wider->type))
+		if (fat_geometry_has_clus(&geometry, value) ||
+		    value >= fat_entry_end_min(geometry.type))
 			found = c;
 	}
 	fat_table_fini(&table);
@@ -328,9 +342,36 @@ static uint32_t most_clusters(const struct fsck *fsck, const struct fat_geometry
 	return (uint32_t)min_u64(min_u64(n_fat, n_dev), most);
 }
 
+/* Of the copies that have clusters in use behind the end, the one that fits the volume best. */
+static uint32_t widest_copy(struct fsck *fsck, const struct candidate *main,
+			    const struct candidate *wider, uint32_t *copy, int64_t *best)
+{
+	const struct fat_geometry *geometry = &main->geometry;
+	uint32_t first = geometry->mirrored ? 0 : geometry->active_fat, found = 0;
+	uint32_t behind = geometry->mirrored ? geometry->n_fats : first + 1;
+
+	*best = INT64_MAX;
+	for (uint32_t i = first; i < behind; i++) {
+		uint32_t last = last_in_use(fsck, wider, i, fat_geometry_last_clus(geometry));
+		int64_t score;
+		bool sound;
+
+		if (last == 0 || look_by_copy(fsck, main, i, &score, &sound) != FAT_OK)
+			continue;
+		if (sound)
+			return 0; /* all is well without them */
+		if (score < *best) {
+			*best = score;
+			*copy = i;
+			found = last;
+		}
+	}
+	return found;
+}
+
 bool boot_infer_total(struct fsck *fsck, const struct candidate *main, struct candidate *found)
 {
-	uint32_t most = most_clusters(fsck, &main->geometry), last;
+	uint32_t most = most_clusters(fsck, &main->geometry), last = 0, copy = 0;
 	int64_t as_main, as_found;
 	bool sound;
 
@@ -339,10 +380,9 @@ bool boot_infer_total(struct fsck *fsck, const struct candidate *main, struct ca
 	*found = *main;
 	set_clusters(found, most);
 	candidate_judge(fsck, found);
-	last = found->usable ? last_in_use(fsck, &found->geometry,
-					   fat_geometry_last_clus(&main->geometry)) : 0;
-	if (last == 0 || trial_look(fsck, &main->boot, &main->geometry, &as_main, &sound) != FAT_OK ||
-	    sound)
+	if (found->usable)
+		last = widest_copy(fsck, main, found, &copy, &as_main);
+	if (last == 0)
 		return false;
 	/* The whole device, if the FAT was made for it; else no more than is in use. */
 	if (found->length < 1 || fat_geometry_total_bytes(&found->geometry) +
@@ -352,6 +392,5 @@ bool boot_infer_total(struct fsck *fsck, const struct candidate *main, struct ca
 		candidate_judge(fsck, found);
 	}
 	return found->usable && !found->doubted &&
-	       trial_look(fsck, &found->boot, &found->geometry, &as_found, &sound) == FAT_OK &&
-	       as_found < as_main;
+	       look_by_copy(fsck, found, copy, &as_found, &sound) == FAT_OK && as_found < as_main;
 }
