@@ -8,7 +8,7 @@
  *
  * Every case of a slot:
  *   0 first      the end; slots in use behind it are either hidden files (one of them leads to a
- *                chain that is just as long as it says) or remains
+ *                chain that is just as long as it says) or remains; or an entry: check_zeroed.c
  *   E5h first    deleted
  *   long         waits for its entry
  *   label        one, in the root; or a file whose attributes are wrong
@@ -243,6 +243,10 @@ static enum fat_status next_slot(struct dir_check *check, uint8_t *slot, uint64_
 {
 	enum fat_status status = FAT_OK;
 
+	if (slot[0] == 0 && zeroed_note(check, slot, off)) {
+		check->n_pend = 0;
+		return FAT_OK;
+	}
 	if (slot[0] == 0 && !check->ended) {
 		check->ended = true;
 		check->end_off = off;

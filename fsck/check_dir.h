@@ -33,6 +33,12 @@ struct dir_check {
 enum fat_status check_entry(struct dir_check *check, const uint8_t *slot, uint64_t off);
 
 /*
+ * A slot that begins with 0. true: it is an empty file for certain, and put down as a fault; whether
+ * others are entries is known when all chains are: zeroed_report(). check_zeroed.c
+ */
+bool zeroed_note(struct dir_check *check, const uint8_t *slot, uint64_t off);
+
+/*
  * Puts down a fault of the directory (or of the slot at off) without an entry's path.
  */
 void dir_fault(struct dir_check *check, enum fault_id id, uint64_t off, uint64_t a, uint64_t b);

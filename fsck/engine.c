@@ -403,7 +403,7 @@ static enum fat_status repair_rounds(struct engine *engine)
 	enum fat_status status = FAT_OK;
 
 	for (unsigned round = 0; round < MAX_ROUNDS && status == FAT_OK; round++) {
-		enum fault_level level = lowest_level(engine, LEVEL_FLAT);
+		enum fault_level level = lowest_level(engine, LEVEL_REVIVE);
 
 		if (level == LEVEL_SUMMARY)
 			return FAT_OK;

@@ -14,6 +14,7 @@
 #define MAX_DIRS	1000000u
 #define MAX_NAME_BYTES	(16u << 20)
 #define MAX_LOST	500000u
+#define MAX_ZEROED	10000u
 #define MAX_DIFFERING	20000u
 #define MAX_CLAIMANTS	100000u
 
@@ -27,6 +28,7 @@ enum fat_status fsck_init(struct fsck *fsck, const struct fsck_options *options,
 	fat_vec_init(&fsck->dirs, sizeof(struct dir_node), MAX_DIRS);
 	fat_vec_init(&fsck->names, 1, MAX_NAME_BYTES);
 	fat_vec_init(&fsck->doubtful, sizeof(struct fault), MAX_FAULTS);
+	fat_vec_init(&fsck->zeroed, sizeof(struct zeroed_entry), MAX_ZEROED);
 	fat_vec_init(&fsck->lost, sizeof(struct lost_chain), MAX_LOST);
 	fat_vec_init(&fsck->claimants, sizeof(struct claimant), MAX_CLAIMANTS);
 	fat_vec_init(&fsck->faults, sizeof(struct fault), MAX_FAULTS);
@@ -51,6 +53,7 @@ void fsck_fini(struct fsck *fsck)
 	fat_vec_fini(&fsck->dirs);
 	fat_vec_fini(&fsck->names);
 	fat_vec_fini(&fsck->doubtful);
+	fat_vec_fini(&fsck->zeroed);
 	fat_vec_fini(&fsck->lost);
 	fat_vec_fini(&fsck->faults);
 	if (fsck->has_table)
@@ -64,7 +67,8 @@ void fsck_reset(struct fsck *fsck)
 	for (size_t i = 0; i < fsck->doubtful.n; i++)
 		fault_clear(fat_vec_at(&fsck->doubtful, i));
 	fsck->doubtful.n = 0;
-	fsck->differing.n = fsck->dirs.n = fsck->names.n = fsck->lost.n = 0;
+	fsck->differing.n = fsck->dirs.n = fsck->names.n = fsck->zeroed.n =
+		fsck->lost.n = 0;
 	memset(fsck->n_differing, 0, sizeof fsck->n_differing);
 	clear_claimants(fsck);
 	fat_bitmap_fini(&fsck->reached);

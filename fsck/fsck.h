@@ -30,6 +30,7 @@ enum fault_auto { AUTO_FIX, AUTO_LEAVE, AUTO_NONE };
  */
 enum fault_level {
 	LEVEL_BOOT,
+	LEVEL_REVIVE, /* entries that are to be seen before their folder is judged */
 	LEVEL_FLAT,   /* in place, nothing moves */
 	LEVEL_CUT,    /* chains longer than their file */
 	LEVEL_RELINK, /* not a fault's own level: what is tried before CLONE and SHRINK */
@@ -118,7 +119,17 @@ struct lost_chain {
 	bool is_open; /* does not end with an end mark */
 	bool has_parent; /* a directory that an entry in another lost one leads to */
 	bool has_entry; /* a file's, which an entry in a lost directory has just as long */
+	bool has_zeroed; /* an entry without its first byte leads to it */
 	uint32_t dotdot; /* of a directory: where its ".." points */
+};
+
+/* A slot that begins with 0 while the rest of it is an entry's: check_zeroed.c */
+struct zeroed_entry {
+	uint32_t dir; /* index */
+	uint64_t off;
+	uint8_t name[FAT_SHORT_BYTES]; /* with the first byte it is to have */
+	uint32_t start, need;	       /* clusters */
+	bool is_dir;
 };
 
 struct fsck_counts {
@@ -249,6 +260,7 @@ struct fsck {
 	struct fat_vec dirs;	   /* of struct dir_node */
 	struct fat_vec names;	   /* of char: directory names, not terminated */
 	struct fat_vec doubtful;   /* of struct fault: entries to be judged last */
+	struct fat_vec zeroed;	   /* of struct zeroed_entry */
 	struct fat_vec lost;	   /* of struct lost_chain */
 	struct fat_vec faults;	   /* of struct fault */
 	uint64_t n_faults_dropped; /* for want of room */
@@ -284,6 +296,10 @@ enum fat_status pass_fat(struct fsck *fsck);
 enum fat_status pass_tree(struct fsck *fsck);
 enum fat_status pass_links(struct fsck *fsck);
 enum fat_status pass_lost(struct fsck *fsck);
+/* The lost chain with that head; NULL: none. */
+struct lost_chain *lost_find(struct fsck *fsck, uint32_t head);
+/* check_zeroed.c: what lost chains prove to be an entry's, though its slot begins with 0. */
+void zeroed_report(struct fsck *fsck);
 enum fat_status pass_summary(struct fsck *fsck);
 enum fat_status pass_list(struct fsck *fsck, const struct fsck_lister *lister);
 /* The read test. What it finds is told by the passes that run after it. */

@@ -90,7 +90,7 @@ static enum fat_status scan(struct search *search,
 
 /* ---- trees ---- */
 
-static struct lost_chain *find_lost(struct fsck *fsck, uint32_t head)
+struct lost_chain *lost_find(struct fsck *fsck, uint32_t head)
 {
 	for (size_t low = 0, high = fsck->lost.n; low < high;) {
 		size_t middle = (low + high) / 2;
@@ -116,7 +116,7 @@ static void note_child(struct fsck *fsck, const struct lost_chain *parent, const
 	if (kind != FAT_SLOT_DIRECTORY && kind != FAT_SLOT_FILE)
 		return;
 	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
-	child = find_lost(fsck, dirent.start_clus);
+	child = lost_find(fsck, dirent.start_clus);
 	if (kind == FAT_SLOT_DIRECTORY) {
 		if (child && child->is_dir && child != parent)
 			child->has_parent = true;
@@ -187,7 +187,8 @@ static void report_lost(struct fsck *fsck)
 			.need = lost->has_parent,
 		};
 
-		fsck_fault(fsck, &fault);
+		if (!lost->has_zeroed)
+			fsck_fault(fsck, &fault);
 	}
 }
 
@@ -210,6 +211,7 @@ enum fat_status pass_lost(struct fsck *fsck)
 	fat_bitmap_fini(&search.pointed);
 	if (status == FAT_OK)
 		status = find_trees(fsck);
+	zeroed_report(fsck);
 	report_lost(fsck);
 	return status;
 }

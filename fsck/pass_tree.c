@@ -172,7 +172,7 @@ static bool something_is_shared(const struct fsck *fsck)
 static void forget_tree(struct fsck *fsck, size_t n_faults_before)
 {
 	fat_bitmap_fini(&fsck->reached);
-	fsck->dirs.n = fsck->names.n = 0;
+	fsck->dirs.n = fsck->names.n = fsck->zeroed.n = 0;
 	fsck->count.files = fsck->count.sound = 0;
 	fsck->label = (struct fsck_label){ .found = false };
 	fsck_drop_faults(fsck, n_faults_before);

@@ -89,6 +89,9 @@ static enum fat_status change(struct repair *repair, const struct fault *fault, 
 	case F_LABEL_LOWER:
 		label_upcase(d->name);
 		break;
+	case F_ENTRY_ZEROED:
+		d->name[0] = (uint8_t)fault->a;
+		break;
 	case F_LABEL_IS_FILE:
 		d->attr = (uint8_t)fault->a;
 		break;
