@@ -172,7 +172,8 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 		candidate->proof += 5;
 		/* What lies behind the FATs proves where they are, whatever is in them. */
 		if (!candidate->has_fat && anchor.n_dirs_right > 0 && candidate->length > 0)
-			candidate->has_fat = fats_are_wiped(fsck, candidate);
+			candidate->has_fat = candidate->geometry.n_fats == 1 ||
+					     fats_are_wiped(fsck, candidate);
 		return;
 	}
 	candidate->miscounted = fats_miscounted(fsck, candidate);

@@ -15,7 +15,8 @@
 static bool says_nothing(const struct fault *fault)
 {
 	return fault->id == F_COPIES_DIFFER || fault->id == F_DIRTY_FAT || fault->id == F_LOST_DIR ||
-	       fault->id == F_LOST_CHAIN || fault->id == F_ENTRY_ZEROED || fault_kind(fault->id)->severity <= SEV_MINOR;
+	       fault->id == F_LOST_CHAIN || fault->id == F_ENTRY_ZEROED ||
+	       fault_kind(fault->id)->severity <= SEV_MINOR;
 }
 
 bool trial_is_sound(const struct fsck *probe)
