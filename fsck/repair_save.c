@@ -146,17 +146,20 @@ static enum fat_status find_place(struct repair *repair, uint32_t *dir_start, ui
 	return status;
 }
 
-/* A file of more than 4 GiB - 1 is cut; the rest is lost again, and found in the next round. */
+/*
+ * A chain of 4 GiB is the largest file's, which leaves its last byte unused. A longer one is cut; the
+ * rest is lost again, and found in the next round.
+ */
 static enum fat_status cut_to_size(struct repair *repair, const struct fault *fault, uint32_t *size)
 {
 	struct fsck *fsck = repair->fsck;
 	uint64_t bytes = (uint64_t)fault->n * fsck->geometry.cluster_bytes;
-	uint32_t most = (uint32_t)(UINT32_MAX / fsck->geometry.cluster_bytes);
+	uint32_t most = FAT_MAX_FILE_BYTES / fsck->geometry.cluster_bytes;
 	enum fat_status status;
 	struct walk walk;
 
-	*size = (uint32_t)bytes;
-	if (bytes <= UINT32_MAX)
+	*size = (uint32_t)(bytes > FAT_MAX_FILE_BYTES ? FAT_MAX_FILE_BYTES : bytes);
+	if (bytes <= (uint64_t)FAT_MAX_FILE_BYTES + 1)
 		return FAT_OK;
 	*size = most * fsck->geometry.cluster_bytes;
 	status = chain_peek(fsck, fault->start, most, &walk);
