@@ -10,19 +10,20 @@
 
 #include "repair.h"
 
-#define MAX_NUMBER 9999u
+#define MAX_NUMBER 999999u
 
 static uint32_t root_start(const struct fsck *fsck)
 {
 	return fsck->geometry.type == FAT_TYPE_32 ? fsck->geometry.root_clus : 0;
 }
 
-static void make_name(uint8_t name[FAT_SHORT_BYTES], const char *base, uint32_t number,
-		      const char *ext)
+/* FSCK0000 to FSCK9999, then FSC10000, FS100000. */
+static void make_name(uint8_t name[FAT_SHORT_BYTES], uint32_t number, const char *ext)
 {
-	char text[16];
+	char digits[12], text[24];
+	int n = snprintf(digits, sizeof digits, "%04u", (unsigned)number);
 
-	snprintf(text, sizeof text, "%s%04u%-3s", base, (unsigned)(number % 10000), ext);
+	snprintf(text, sizeof text, "%.*s%s%-3s", 8 - n, "FSCK", digits, ext);
 	memcpy(name, text, FAT_SHORT_BYTES);
 }
 
@@ -173,7 +174,7 @@ static enum fat_status pick_name(struct repair *repair, uint32_t dir_start, uint
 	uint8_t unique[FAT_SHORT_BYTES];
 
 	do {
-		make_name(name, "FSCK", repair->next_number++, is_dir ? "DIR" : "REC");
+		make_name(name, repair->next_number++, is_dir ? "DIR" : "REC");
 		memcpy(unique, name, sizeof unique);
 		status = repair_unique_name(repair, dir_start, off, unique);
 	} while (status == FAT_OK && memcmp(unique, name, sizeof unique) != 0 &&
