@@ -12,8 +12,9 @@
 
 #include "request.h"
 
-#define MAX_ROUNDS   40u
-#define MAX_SUSPECTS 500000u
+#define MAX_ROUNDS	    40u
+#define RESERVED_EDIT_BYTES (16u << 20)
+#define MAX_SUSPECTS	    500000u
 
 enum fat_status engine_init(struct engine *engine, const struct fsck_options *options,
 			    struct fat_dev *txn, const struct engine_user *user)
@@ -123,13 +124,19 @@ static bool is_suspect(const struct engine *engine, const struct fault *fault)
 	return false;
 }
 
+/* The overlay takes no more than what the end of a repair may need: the rest is for another run. */
+static bool is_full(const struct engine *engine)
+{
+	return fat_txn_free_bytes(engine->txn) < RESERVED_EDIT_BYTES;
+}
+
 /* Whether to repair it; if not, it is put down as left. */
 static enum fat_status decide(struct engine *engine, const struct fault *fault, bool *fix)
 {
 	const struct engine_user *user = engine->user;
 
-	*fix = !engine->hands_off && !is_left(engine, fault) && !is_suspect(engine, fault) &&
-	       policy_fixes(engine->options, fault);
+	*fix = !engine->hands_off && !is_full(engine) && !is_left(engine, fault) &&
+	       !is_suspect(engine, fault) && policy_fixes(engine->options, fault);
 	if (*fix && engine->options->mode == MODE_ASK && user->ask)
 		*fix = user->ask(user->context, fault);
 	return *fix ? FAT_OK : leave(engine, fault);
@@ -398,6 +405,19 @@ static enum fat_status repair_round(struct engine *engine, enum fault_level leve
 	return status;
 }
 
+static enum fat_status leave_rest(struct engine *engine)
+{
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < engine->fsck.faults.n && status == FAT_OK; i++) {
+		const struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
+
+		if (fault_kind(fault->id)->level < LEVEL_SUMMARY)
+			status = leave(engine, fault);
+	}
+	return status;
+}
+
 static enum fat_status repair_rounds(struct engine *engine)
 {
 	enum fat_status status = FAT_OK;
@@ -407,6 +427,8 @@ static enum fat_status repair_rounds(struct engine *engine)
 
 		if (level == LEVEL_SUMMARY)
 			return FAT_OK;
+		if (is_full(engine))
+			return leave_rest(engine);
 		status = repair_round(engine, level);
 		if (status == FAT_OK)
 			status = look(engine);

@@ -194,11 +194,12 @@ static void tell_name(struct repair *repair, struct fault *fault, const uint8_t 
 /* The first one of a round looks at how many there are. */
 static enum fat_status prepare_room(struct repair *repair)
 {
-	uint32_t n_lost = count_lost(repair->fsck), n_free;
+	uint32_t n_lost, n_free;
 	enum fat_status status;
 
 	if (repair->found_start || repair->next_number)
 		return FAT_OK;
+	n_lost = count_lost(repair->fsck);
 	status = count_free_slots(repair, root_start(repair->fsck), n_lost, &n_free);
 	if (status == FAT_OK && n_free < n_lost && n_lost > 1)
 		status = make_folder(repair);

@@ -608,6 +608,13 @@ uint64_t fat_txn_used_bytes(const struct fat_dev *dev)
 	return ((const struct dev_txn *)dev)->used_bytes;
 }
 
+uint64_t fat_txn_free_bytes(const struct fat_dev *dev)
+{
+	const struct dev_txn *txn = (const struct dev_txn *)dev;
+
+	return txn->max_bytes - txn->used_bytes;
+}
+
 void fat_txn_set_stage(struct fat_dev *dev, enum fat_stage stage)
 {
 	as_txn(dev)->stage = stage;

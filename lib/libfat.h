@@ -1130,8 +1130,9 @@ enum fat_status fat_txn_copy(struct fat_dev *txn, enum fat_stage stage, uint64_t
 /* Whether a stage holds edits; FAT_N_STAGES: any stage. */
 bool fat_txn_has_edits(const struct fat_dev *txn, enum fat_stage stage);
 
-/* Memory that edits take now. */
+/* Memory that edits take now, and that is left for them. */
 uint64_t fat_txn_used_bytes(const struct fat_dev *txn);
+uint64_t fat_txn_free_bytes(const struct fat_dev *txn);
 
 /*
  * Sends the stages down in order, sorted by offset within each, with a flush behind each that is

@@ -68,6 +68,10 @@ fresh 8G 8
 "$generate" "$image" lost 4000
 row 'repair of 4,000 lost chains' "${LOST_LIMIT:-60}" -a
 fresh 8G 8
+"$generate" "$image" lost 800000
+row '800,000 lost chains, in two runs: the first' 0 -a
+row '  the second' 0 -a
+fresh 8G 8
 "$generate" "$image" crosslinks 20000
 row 'repair of 20,000 cross-links' "${LOST_LIMIT:-60}" -a
 fresh 1T 8
