@@ -58,14 +58,19 @@ static bool is_left(const struct engine *engine, const struct fault *fault)
 	return name_set_find(&engine->left, key_of(fault)) != NULL;
 }
 
+static void tell(const struct engine *engine, const struct fault *fault, const char *done)
+{
+	if (engine->user->done)
+		engine->user->done(engine->user->context, fault, done);
+}
+
 static void tell_done(struct engine *engine, const struct fault *fault, const char *done)
 {
 	if (done)
 		engine->n_fixed++;
 	else
 		engine->n_left++;
-	if (engine->user->done)
-		engine->user->done(engine->user->context, fault, done);
+	tell(engine, fault, done);
 }
 
 static void tell_fixed(struct engine *engine, const struct fault *fault)
@@ -561,8 +566,9 @@ static enum fat_status decide_request(struct engine *engine, const struct fault 
 	enum fat_status status;
 
 	*fix = false;
-	if (fault->id == F_REQUEST_REFUSED) {
-		tell_done(engine, fault, NULL);
+	if (fault->id == F_REQUEST_REFUSED || fault->id == F_REQUEST_MOOT) {
+		engine->n_refused += fault->id == F_REQUEST_REFUSED;
+		tell(engine, fault, NULL);
 		return FAT_OK;
 	}
 	status = decide(engine, fault, fix);
@@ -707,7 +713,7 @@ enum fsck_exit engine_exit(const struct engine *engine)
 {
 	bool repaired = engine->n_fixed > 0 && !engine->not_clean;
 
-	if (engine->n_left == 0 && !engine->not_clean)
+	if (engine->n_left + engine->n_refused == 0 && !engine->not_clean)
 		return repaired ? EXIT_CORRECTED : EXIT_CLEAN;
 	return repaired && engine->options->mode != MODE_LOOK ? EXIT_LEFT | EXIT_CORRECTED :
 								EXIT_LEFT;

@@ -34,6 +34,7 @@ struct engine {
 	struct fsck_watch watch;
 	struct name_set left; /* faults that stay, by what they are */
 	uint64_t n_fixed, n_left;
+	uint64_t n_refused; /* requests; the volume is none the worse for them */
 	bool hands_off;	      /* the volume must not be touched: every fault stays */
 	bool lost_bearings;   /* where things are is not known: nothing more can be looked at */
 	bool heal;	      /* what can be read elsewhere only is to be written anew */

@@ -196,7 +196,7 @@ static enum fat_status try_slot(struct search *search, const uint8_t *slot, uint
 		is_deleted ? (slot[11] & FAT_ATTR_KNOWN) == FAT_ATTR_LONG : kind == FAT_SLOT_LONG;
 	enum fat_status status = FAT_OK;
 
-	if (is_deleted == search->deleted && is_long) {
+	if (is_long && (search->deleted || !is_deleted)) { /* -u makes them live before their entry */
 		hold(search, slot, off);
 		return FAT_OK;
 	}
@@ -297,9 +297,29 @@ enum fat_status find_deleted(struct fsck *fsck, const char *path, struct found_e
 	return find(fsck, path, true, entry, found);
 }
 
+/* ---- what a deleted file had ---- */
+
+static const struct lost_chain *lost_from(const struct fsck *fsck, uint32_t head)
+{
+	for (size_t i = 0; i < fsck->lost.n; i++) {
+		const struct lost_chain *lost = fat_vec_at(&fsck->lost, i);
+
+		if (lost->head == head && !lost->is_cycle)
+			return lost;
+	}
+	return NULL;
+}
+
+/* Whether the entry of cluster start + i is the one that a chain of n from start on has there. */
+static bool is_link(const struct fsck *fsck, uint32_t start, uint32_t n, uint32_t i, uint32_t value)
+{
+	return i + 1 < n ? value == start + i + 1 : value >= fat_entry_end_min(fsck->geometry.type);
+}
+
 enum fat_status find_run_is_free(struct fsck *fsck, uint32_t start, uint32_t n, bool *is_free)
 {
 	enum fat_status status = FAT_OK;
+	uint32_t lost_end = 0; /* the clusters before it are a lost chain's */
 
 	*is_free = true;
 	for (uint32_t i = 0; i < n && *is_free && status == FAT_OK; i++) {
@@ -307,7 +327,13 @@ enum fat_status find_run_is_free(struct fsck *fsck, uint32_t start, uint32_t n, 
 
 		if (fat_geometry_has_clus(&fsck->geometry, start + i))
 			status = fat_table_get(&fsck->table, start + i, &value);
-		*is_free = value == 0 && !fat_table_is_blind(&fsck->table, start + i);
+		if (value != 0 && i >= lost_end) {
+			const struct lost_chain *lost = lost_from(fsck, start + i);
+
+			lost_end = lost ? i + lost->n : 0;
+		}
+		*is_free = (value == 0 || (i < lost_end && is_link(fsck, start, n, i, value))) &&
+			   !fat_table_is_blind(&fsck->table, start + i);
 	}
 	return status;
 }

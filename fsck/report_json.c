@@ -116,7 +116,7 @@ void report_json_summary(const struct fsck_options *options, const struct engine
 	put_number("status", (unsigned)exit_status);
 	if (engine) {
 		put_number("repaired", engine->n_fixed);
-		put_number("left", engine->n_left);
+		put_number("left", engine->n_left + engine->n_refused);
 	}
 	if (fsck && fsck->geometry.n_clus && !options->boot_only && fsck->dirs.n > 0) {
 		put_number("files", fsck->count.files);

@@ -38,6 +38,13 @@ static void refuse(struct fault *fault, const char *why)
 	fault_set_text(fault, why);
 }
 
+/* It is as it was to become, perhaps by a run before that was cut. */
+static void pass_over(struct fault *fault, const char *why)
+{
+	fault->id = F_REQUEST_MOOT;
+	fault_set_text(fault, why);
+}
+
 enum fat_status request_drop(struct fsck *fsck, const char *path, struct fault *fault)
 {
 	struct found_entry entry = { 0 };
@@ -47,7 +54,7 @@ enum fat_status request_drop(struct fsck *fsck, const char *path, struct fault *
 	status = find_path(fsck, path, &entry, &found);
 	fill_fault(&entry, path, F_DROP, fault);
 	if (status == FAT_OK && !found) {
-		refuse(fault, "not deleted: there is no such file");
+		pass_over(fault, "not deleted: there is no such file");
 	} else if (status == FAT_OK && entry.dirent.attr & FAT_ATTR_DIRECTORY &&
 		   fat_geometry_has_clus(&fsck->geometry, entry.dirent.start_clus)) {
 		status = find_is_empty(fsck, entry.dirent.start_clus, &empty);
@@ -74,7 +81,9 @@ enum fat_status request_undelete(struct fsck *fsck, const char *path, struct fau
 	if (need <= fsck->geometry.n_clus)
 		status = find_run_is_free(fsck, entry.dirent.start_clus, (uint32_t)need, &is_free);
 	fault->n = fault->need = (uint32_t)need;
-	if (taken)
+	if (taken && !found)
+		pass_over(fault, "not brought back: it is there, and none of that name is deleted");
+	else if (taken)
 		refuse(fault, "not brought back: there is a file of that name");
 	else if (!found)
 		refuse(fault, "not brought back: no deleted file of that name is left");

@@ -52,11 +52,13 @@ used() {
 	"$fsck" -n image | sed -n 's|.* \([0-9]*\)/[0-9]* clusters$|\1|p'
 }
 
-@test "-d: what is not there, or a folder that is not empty, is left, told, and 4; nothing is written" {
+@test "-d: a folder that is not empty is left, told, and 4; what is not there is told; nothing is written" {
 	make_volume 12
 	cp image before
 	run -4 "$fsck" -a -d /NO.BIN -d /D1 -d /A.BIN/X -d /D1/NO.TXT image
 	[ "$(grep -c "not deleted" <<<"$output")" -eq 4 ]
+	run -0 "$fsck" -a -d /NO.BIN -d /A.BIN/X image
+	[ "$(grep -c "not deleted: there is no such file" <<<"$output")" -eq 2 ]
 	cmp image before
 }
 
@@ -88,16 +90,17 @@ used() {
 	run -0 "$fsck" -n image
 }
 
-@test "-u refuses clusters in use, a name that is taken, and what is not there: 4, and says why" {
+@test "-u refuses clusters in use and what is not there: 4, and says why; what is there is told" {
 	make_volume 12
 	mdel -i image ::/A.BIN
 	mcopy -i image b.bin ::/NEW.BIN
 	cp image before
 	run -4 "$fsck" -a -u /A.BIN image
 	[[ $output == *"/A.BIN: not brought back: "*"in use"* || $output == *"no deleted file"* ]]
-	run -4 "$fsck" -a -u /B.BIN -u /NEVER.BIN image
-	[[ $output == *"/B.BIN: not brought back: there is a file of that name"* ]]
+	run -4 "$fsck" -a -u /NEVER.BIN image
 	[[ $output == *"/NEVER.BIN: not brought back: no deleted file of that name"* ]]
+	run -0 "$fsck" -a -u /B.BIN image
+	[[ $output == *"/B.BIN: not brought back: it is there"* ]]
 	cmp image before
 }
 
