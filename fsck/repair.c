@@ -150,7 +150,7 @@ static enum fat_status fill_by_bytes(struct repair *repair, uint32_t to, uint32_
 		status = fat_dev_read(repair->txn, fat_geometry_cluster_off(geometry, from),
 				      content, geometry->cluster_bytes);
 	if (status == FAT_OK)
-		status = fat_txn_write(repair->txn, FAT_STAGE_PREPARE,
+		status = fat_txn_write(repair->txn, FAT_STAGE_CONTENT,
 				       fat_geometry_cluster_off(geometry, to), content,
 				       geometry->cluster_bytes);
 	free(content);
@@ -161,7 +161,7 @@ enum fat_status repair_copy_cluster(struct repair *repair, uint32_t to, uint32_t
 {
 	const struct fat_geometry *geometry = &repair->fsck->geometry;
 	enum fat_status status =
-		fat_txn_copy(repair->txn, FAT_STAGE_PREPARE, fat_geometry_cluster_off(geometry, to),
+		fat_txn_copy(repair->txn, FAT_STAGE_CONTENT, fat_geometry_cluster_off(geometry, to),
 			     fat_geometry_cluster_off(geometry, from), geometry->cluster_bytes);
 
 	return status == FAT_ERR_ARGUMENT ? fill_by_bytes(repair, to, from) : status;
@@ -171,7 +171,7 @@ enum fat_status repair_zero_cluster(struct repair *repair, uint32_t clus)
 {
 	const struct fat_geometry *geometry = &repair->fsck->geometry;
 	enum fat_status status =
-		fat_txn_zero(repair->txn, FAT_STAGE_PREPARE,
+		fat_txn_zero(repair->txn, FAT_STAGE_CONTENT,
 			     fat_geometry_cluster_off(geometry, clus), geometry->cluster_bytes);
 
 	return status == FAT_ERR_ARGUMENT ? fill_by_bytes(repair, clus, 0) : status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * request: -d and -u, as faults that were asked for: F_DROP, F_UNDELETE, F_REQUEST_REFUSED, or
- * F_REQUEST_MOOT where it is so already; the latter two have the reason in their text. request_free() in any case.
+ * F_REQUEST_MOOT where it is so already; the latter two have the reason in their text.
+ * request_free() in any case.
  */
 #ifndef FATWISE_FSCK_REQUEST_H
 #define FATWISE_FSCK_REQUEST_H

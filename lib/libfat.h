@@ -1081,7 +1081,8 @@ enum fat_status fat_undo_rollback(struct fat_dev *store, struct fat_dev *dev);
  */
 enum fat_stage {
 	FAT_STAGE_MARK,	   /* the dirty flag */
-	FAT_STAGE_PREPARE, /* content of, and entries for, clusters that nothing refers to yet */
+	FAT_STAGE_CONTENT, /* content of clusters that nothing refers to yet */
+	FAT_STAGE_PREPARE, /* and their entries: whatever chain is there has its content */
 	FAT_STAGE_DETACH,  /* references removed; in-place fixes within one sector */
 	FAT_STAGE_ATTACH,  /* references added */
 	FAT_STAGE_RELEASE, /* unreferenced clusters become free */
