@@ -23,25 +23,21 @@
 /* The one first byte that makes the long name before this entry its own; 0: there is none. */
 static uint8_t first_by_long(const struct dir_check *check, const uint8_t *slot)
 {
-	uint8_t name[FAT_SHORT_BYTES];
+	const uint8_t (*parts)[FAT_SLOT_BYTES] = (const uint8_t (*)[FAT_SLOT_BYTES])check->pend;
 	struct fat_long_name longname;
-	unsigned flaws;
+	uint8_t name[FAT_SHORT_BYTES];
+	unsigned flaws, byte = '!';
 
 	if (check->n_pend == 0)
 		return 0;
 	memcpy(name, slot, sizeof name);
-	for (unsigned byte = '!'; byte <= UINT8_MAX; byte++) {
+	do
 		name[0] = (uint8_t)byte;
-		if (fat_short_checksum(name) == check->pend[0][CHECKSUM_AT])
-			return byte != FAT_SLOT_DELETED_MARK && fat_short_check(name) == 0 &&
-					       fat_long_assemble((const uint8_t(*)[FAT_SLOT_BYTES])
-									 check->pend,
-								 check->n_pend, name, &longname,
-								 &flaws) == FAT_LONG_OK
-				       ? (uint8_t)byte
-				       : 0;
-	}
-	return 0;
+	while (fat_short_checksum(name) != check->pend[0][CHECKSUM_AT] && ++byte <= UINT8_MAX);
+	if (byte > UINT8_MAX || byte == FAT_SLOT_DELETED_MARK || fat_short_check(name) != 0 ||
+	    fat_long_assemble(parts, check->n_pend, name, &longname, &flaws) != FAT_LONG_OK)
+		return 0;
+	return name[0];
 }
 
 /* The other 31 bytes are those of a file or directory. */

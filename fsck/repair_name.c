@@ -313,7 +313,8 @@ static void replace_units(struct name_edit *edit)
 	size_t n = edit->longname.n_units;
 
 	for (size_t i = 0; i < n; i++)
-		if (unit[i] < 0x20 || (unit[i] < 0x80 && strchr("\"*/:<>?\\|", unit[i])))
+		if (unit[i] < 0x20 || unit[i] == 0xFFFF ||
+		    (unit[i] < 0x80 && strchr("\"*/:<>?\\|", unit[i])))
 			unit[i] = '_';
 	for (size_t i = n; i-- > 0 && (unit[i] == '.' || unit[i] == ' ');)
 		unit[i] = '_';

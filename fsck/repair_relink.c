@@ -5,7 +5,7 @@
  * An entry that misses m clusters and a lost chain of m clusters belong together if no other entry
  * and no other chain fits; where several do, those that are neighbours on disk. A chain that runs into
  * a free or bad cluster may go on through it. A directory belongs to the entry in the directory that
- * its ".." names. What is in a row behind a break, and nobody's, comes last (repair_run.c).
+ * its ".." names. A lost chain that runs back into the file that misses it was skipped. What is in a row behind a break, and nobody's, comes last (repair_run.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "repair.h"
+
+#define MAX_SKIPS 1000u
 
 struct gap {
 	uint32_t missing;  /* clusters */
@@ -205,6 +207,63 @@ static bool lies_in_a_row(const struct gap *gap, uint32_t next)
 
 	return gap->prev == 0 ? fault->id == F_CHAIN_FREE :
 				next == gap->prev + 1 && gap->prev - fault->start == fault->n - 1;
+}
+
+/* The cluster of the chain from `clus` on, of n, that leads to `next`; 0: none. */
+static enum fat_status find_previous(struct fsck *fsck, uint32_t clus, uint32_t n, uint32_t next,
+				     uint32_t *previous)
+{
+	enum fat_status status = FAT_OK;
+	uint32_t value;
+
+	*previous = 0;
+	for (; n > 0 && status == FAT_OK && *previous == 0; n--) {
+		status = fat_table_get(&fsck->table, clus, &value);
+		if (status == FAT_OK && value == next)
+			*previous = clus;
+		clus = value;
+	}
+	return status;
+}
+
+/* The lost chain that runs back into the file's, and is just as long as what the file misses. */
+static enum fat_status match_skip(struct relink *relink, struct gap *gap)
+{
+	struct fsck *fsck = relink->repair->fsck;
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < fsck->lost.n && status == FAT_OK && !gap->done; i++) {
+		struct lost_chain *lost = fat_vec_at(&fsck->lost, i);
+		struct repair_link link = { .goes_on = true, .is_open = true };
+		uint32_t next;
+
+		if (lost->n != gap->missing || !lost->is_open || lost->is_cycle || lost->is_dir)
+			continue;
+		link.head = lost->head;
+		link.last = lost->last;
+		link.n = lost->n;
+		status = fat_table_get(&fsck->table, lost->last, &next);
+		if (status == FAT_OK)
+			status = find_previous(fsck, gap->cured.start, gap->cured.n, next, &link.from);
+		if (status != FAT_OK || link.from == 0)
+			continue;
+		lost->n = 0;
+		status = push_link(relink, gap, &link, link.n, link.head);
+	}
+	return status;
+}
+
+static enum fat_status match_skips(struct relink *relink)
+{
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < relink->gaps.n && i < MAX_SKIPS && status == FAT_OK; i++) {
+		struct gap *gap = fat_vec_at(&relink->gaps, i);
+
+		if (!gap->done && !gap->is_dir && gap->missing > 0 && gap->cured.id == F_CHAIN_SHORT)
+			status = match_skip(relink, gap);
+	}
+	return status;
 }
 
 /* What lies in a row behind the break, if that is just what is missing. */
@@ -511,6 +570,8 @@ enum fat_status repair_find_links(struct repair *repair, struct fat_vec *links)
 	if (status == FAT_OK && has_full_dir(fsck))
 		status = match_full_dirs(&relink);
 	/* With a directory comes its content: what is lost now may be none then. */
+	if (status == FAT_OK && links->n == 0)
+		status = match_skips(&relink);
 	if (status == FAT_OK && links->n == 0)
 		status = match_files(&relink);
 	if (status == FAT_OK && links->n == 0)

@@ -301,7 +301,7 @@ static enum fat_long_verdict judge_chars(const struct fat_long_name *longname, u
 	for (size_t i = 0; i < n; i++) {
 		if (longname->unit[i] < 0x20 || longname->unit[i] == '/')
 			return FAT_LONG_CHARS;
-		if (is_one_of(longname->unit[i], "\"*:<>?\\|"))
+		if (longname->unit[i] == 0xFFFF || is_one_of(longname->unit[i], "\"*:<>?\\|"))
 			*flaws |= FAT_LONG_FORBIDDEN;
 	}
 	if (is_one_of(longname->unit[n - 1], ". "))
