@@ -95,6 +95,12 @@ enum fat_status repair_find_run(struct repair *repair, uint32_t n_missing, bool 
 void repair_take_run(struct repair *repair, const struct repair_link *link);
 enum fat_status repair_join_run(struct repair *repair, const struct repair_link *link);
 
+/*
+ * fault: a file's chain that is too long. If it and one that is too short have become each other's rest,
+ * both links are set right: *crossed. repair_cross.c
+ */
+enum fat_status repair_uncross(struct repair *repair, const struct fault *fault, bool *crossed);
+
 /* Gives each but one of those who share a cluster its own copy; *n: how many. repair_clone.c */
 enum fat_status repair_clone(struct repair *repair, size_t *n);
 

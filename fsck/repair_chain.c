@@ -117,6 +117,19 @@ static enum fat_status end_at_bad(struct repair *repair, const struct fault *fau
 	return good ? repair_set_end(repair, FAT_STAGE_DETACH, fault->clus) : end_here(repair, fault);
 }
 
+/* Too long: cut, or what it runs into was another's that now lacks it. */
+static enum fat_status cut(struct repair *repair, const struct fault *fault)
+{
+	bool crossed = false;
+	enum fat_status status = fault->b == WALK_END && !fault->is_dir ?
+					 repair_uncross(repair, fault, &crossed) :
+					 FAT_OK;
+
+	return status == FAT_OK && !crossed ?
+		       repair_set_end(repair, FAT_STAGE_DETACH, fault->last) :
+		       status;
+}
+
 enum fat_status repair_chain(struct repair *repair, struct fault *fault)
 {
 	switch ((int)fault->id) {
@@ -125,6 +138,7 @@ enum fat_status repair_chain(struct repair *repair, struct fault *fault)
 	case F_START_MISSING:
 		return empty_entry(repair, fault);
 	case F_CHAIN_LONG:
+		return cut(repair, fault);
 	case F_DIR_TAIL:
 		return repair_set_end(repair, FAT_STAGE_DETACH, fault->last);
 	case F_DIR_START_MISSING:
