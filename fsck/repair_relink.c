@@ -14,7 +14,7 @@
 
 #include "repair.h"
 
-#define MAX_SKIPS 1000u
+#define MAX_SKIPS 1000u /* gaps that each lost chain is held against */
 
 struct gap {
 	uint32_t missing;  /* clusters */
@@ -413,6 +413,43 @@ static enum fat_status match_files(struct relink *relink)
 	return status;
 }
 
+/* A start of which only the upper half is wrong: the one lost chain that the lower half names. */
+static struct lost_chain *named_by_half(struct relink *relink, const struct gap *gap)
+{
+	struct fat_vec *list = &relink->repair->fsck->lost;
+	struct lost_chain *only = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		struct lost_chain *lost = fat_vec_at(list, i);
+
+		if ((lost->head & 0xFFFF) == (gap->cured.start & 0xFFFF) &&
+		    gap_fits(relink, gap, lost)) {
+			only = lost;
+			n++;
+		}
+	}
+	return n == 1 ? only : NULL;
+}
+
+static enum fat_status match_halves(struct relink *relink)
+{
+	enum fat_status status = FAT_OK;
+
+	if (relink->repair->fsck->geometry.type != FAT_TYPE_32)
+		return FAT_OK;
+	for (size_t i = 0; i < relink->gaps.n && i < MAX_SKIPS && status == FAT_OK; i++) {
+		struct gap *gap = fat_vec_at(&relink->gaps, i);
+		struct lost_chain *lost = NULL;
+
+		if (gap->cured.id == F_START_RANGE && (gap->cured.start & 0xFFFF) != 0)
+			lost = named_by_half(relink, gap);
+		if (lost)
+			status = link_gap(relink, gap, lost);
+	}
+	return status;
+}
+
 /* ---- directories ---- */
 
 /* Slots that might go on in a directory. */
@@ -572,6 +609,8 @@ enum fat_status repair_find_links(struct repair *repair, struct fat_vec *links)
 	/* With a directory comes its content: what is lost now may be none then. */
 	if (status == FAT_OK && links->n == 0)
 		status = match_skips(&relink);
+	if (status == FAT_OK && links->n == 0)
+		status = match_halves(&relink);
 	if (status == FAT_OK && links->n == 0)
 		status = match_files(&relink);
 	if (status == FAT_OK && links->n == 0)
