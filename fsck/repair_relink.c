@@ -5,7 +5,8 @@
  * An entry that misses m clusters and a lost chain of m clusters belong together if no other entry
  * and no other chain fits; where several do, those that are neighbours on disk. A chain that runs into
  * a free or bad cluster may go on through it. A directory belongs to the entry in the directory that
- * its ".." names. A lost chain that runs back into the file that misses it was skipped. What is in a row behind a break, and nobody's, comes last (repair_run.c).
+ * its ".." names. A lost chain that runs back into the file that misses it was skipped. What is in a
+ * row behind a break, and nobody's, comes last (repair_run.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
