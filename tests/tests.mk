@@ -51,7 +51,7 @@ run-tests: all $(TEST_BIN) $(HAND_BIN)
 	$(Q)O=$(O) CC="$(CC)" JOBS=$(JOBS) FATWISE_BIN="$(CURDIR)/$(O)" \
 		tests/run $(or $(T),$(TEST_BIN) $(SCRIPTS))
 
-# What CI runs: other compilers, packages, whatever takes minutes.
+# Before a release: other compilers, packages, sanitizers, whatever takes minutes.
 FULL_KINDS := $(filter-out $(ALL_KINDS) perf,$(notdir $(patsubst %/,%,$(dir $(wildcard \
 	tests/*/*.sh tests/*/*.bats tests/*/test_*.c)))))
 .PHONY: check-full
