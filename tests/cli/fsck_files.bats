@@ -234,7 +234,7 @@ check_schema() { # check_schema < lines
 		check_schema <<<"$output"
 		[ "$(tail -1 <<<"$output" | jq -c '[.type, .status, .left, .written]')" = '["summary",1,0,true]' ]
 		[ "$(jq -r 'select(.type == "fault") | .path' <<<"$output")" = /A.BIN ]
-		run -4 "$fsck" -a --json -d /NO image
+		run -4 "$fsck" -a --json -d /D1 image
 		[ "$(jq -r 'select(.type == "fault") | .code + .action' <<<"$output")" = F6003left ]
 	done
 }
