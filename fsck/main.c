@@ -134,7 +134,8 @@ static int check_failed(const struct engine *engine, enum fat_status status)
 		return EXIT_CANCELLED;
 	}
 	if (status == FAT_ERR_FORMAT && fat_dev_unreadable(engine->txn, 0, FAT_BOOT_BYTES))
-		return refuse(options, "the boot sector cannot be read, and there is no backup of it");
+		return refuse(options, "the boot sector cannot be read: Input/output error, and there is "
+				       "no backup of it; copy the device with ddrescue(1) first");
 	if (status == FAT_ERR_FORMAT)
 		return refuse(options, "not a FAT volume: no boot sector that can be believed");
 	if (status == FAT_ERR_ARGUMENT && options->fat_number)
