@@ -14,6 +14,7 @@
 #include "bytes.h"
 #include "crc.h"
 #include "undo_format.h"
+#include "vec.h"
 
 /* What a rollback needs to know of a record. */
 struct saved {
@@ -24,8 +25,7 @@ struct saved {
 struct undo_file {
 	struct fat_dev *store;
 	struct undo_header header;
-	struct saved *saved;
-	size_t n_saved, cap_saved;
+	struct fat_vec saved; /* of struct saved */
 	uint64_t end_off; /* behind the last sound record */
 	uint64_t n_records;
 	uint64_t last_batch;
@@ -37,22 +37,22 @@ struct undo_file {
 
 static void close_file(struct undo_file *file)
 {
-	free(file->saved);
+	fat_vec_fini(&file->saved);
 	free(file->buf);
+}
+
+static const struct saved *saved_at(const struct undo_file *file, size_t i)
+{
+	return fat_vec_at(&file->saved, i);
 }
 
 static enum fat_status remember(struct undo_file *file, const struct undo_record *record)
 {
-	if (file->n_saved == file->cap_saved) {
-		size_t cap = file->cap_saved ? 2 * file->cap_saved : 64;
-		struct saved *grown = realloc(file->saved, cap * sizeof *grown);
+	struct saved *saved = fat_vec_push(&file->saved);
 
-		if (!grown)
-			return FAT_ERR_MEMORY;
-		file->saved = grown;
-		file->cap_saved = cap;
-	}
-	file->saved[file->n_saved++] = (struct saved){
+	if (!saved)
+		return FAT_ERR_MEMORY;
+	*saved = (struct saved){
 		.off = record->off,
 		.len_bytes = record->len_bytes,
 		.payload_off = record->kind == UNDO_DATA ? file->end_off + UNDO_RECORD_BYTES : 0,
@@ -164,6 +164,8 @@ static enum fat_status open_file(struct fat_dev *store, struct undo_file *file,
 	enum fat_status status;
 
 	*file = (struct undo_file){ .store = store };
+	fat_vec_init(&file->saved, sizeof(struct saved),
+		     (size_t)min_u64(store->size_bytes / UNDO_BLOCK, SIZE_MAX));
 	*verdict = FAT_UNDO_NOT_UNDO;
 	if (store->size_bytes < UNDO_BLOCK)
 		return FAT_OK;
@@ -186,12 +188,12 @@ enum fat_status fat_undo_verify(struct fat_dev *store, struct fat_undo_info *inf
 	*info = (struct fat_undo_info){
 		.origin = file.header.origin,
 		.device_bytes = file.header.device_bytes,
-		.n_records = file.n_saved,
+		.n_records = file.saved.n,
 		.finished = file.finished,
 		.rolled_back = file.rolled_back,
 	};
-	for (size_t i = 0; i < file.n_saved; i++)
-		info->saved_bytes += file.saved[i].len_bytes;
+	for (size_t i = 0; i < file.saved.n; i++)
+		info->saved_bytes += saved_at(&file, i)->len_bytes;
 	close_file(&file);
 	return status;
 }
@@ -200,8 +202,8 @@ enum fat_status fat_undo_verify(struct fat_dev *store, struct fat_undo_info *inf
 static enum fat_status overlay(struct undo_file *file, uint64_t off, uint8_t *buf,
 			       uint64_t len_bytes)
 {
-	for (size_t i = file->n_saved; i-- > 0;) {
-		const struct saved *saved = &file->saved[i];
+	for (size_t i = file->saved.n; i-- > 0;) {
+		const struct saved *saved = saved_at(file, i);
 		uint64_t from = max_u64(off, saved->off);
 		uint64_t to = min_u64(off + len_bytes, saved->off + saved->len_bytes);
 		enum fat_status status = FAT_OK;
@@ -326,8 +328,8 @@ static enum fat_status rollback_file(struct undo_file *file, struct fat_dev *dev
 	if (dev->size_bytes < file->header.device_bytes)
 		return FAT_ERR_RANGE;
 	status = note_rollback(file);
-	for (size_t i = file->n_saved; status == FAT_OK && i-- > 0;)
-		status = restore(file, &file->saved[i], dev);
+	for (size_t i = file->saved.n; status == FAT_OK && i-- > 0;)
+		status = restore(file, saved_at(file, i), dev);
 	return status == FAT_OK ? fat_dev_flush(dev) : status;
 }
 
