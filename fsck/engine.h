@@ -26,6 +26,9 @@ struct engine_user {
 	void (*entry)(void *context, const char *path, const char *alias);
 };
 
+/* What the overlay of a run may hold. */
+#define ENGINE_EDIT_BYTES (48u << 20)
+
 struct engine {
 	struct fsck fsck;
 	struct fat_dev *txn;

@@ -16,8 +16,6 @@
 #include "report.h"
 #include "report_json.h"
 
-#define MAX_EDIT_BYTES (48u << 20)
-
 static int refuse(const struct fsck_options *options, const char *why)
 {
 	cli_error(&fsck_program, "%s: %s", options->device, why);
@@ -251,7 +249,7 @@ static int open_stack(const struct fsck_options *options, struct fat_dev **txn, 
 		return exit_status;
 	exit_status = open_undo(options, &dev, undo);
 	if (exit_status == EXIT_CLEAN &&
-	    fat_txn_open(dev, unit_bytes(dev), MAX_EDIT_BYTES, txn) != FAT_OK)
+	    fat_txn_open(dev, unit_bytes(dev), ENGINE_EDIT_BYTES, txn) != FAT_OK)
 		exit_status = refuse(options, "out of memory");
 	if (exit_status != EXIT_CLEAN)
 		fat_dev_close(dev);

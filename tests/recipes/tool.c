@@ -9,8 +9,6 @@
 #include "fsck/options.h"
 #include "tests/crash/crash.h"
 
-#define MAX_EDIT_BYTES (64u << 20)
-
 static void on_found(void *context, const struct fault *fault)
 {
 	struct tool_result *result = context;
@@ -31,7 +29,7 @@ static int run(const struct fsck_options *options, struct fat_dev *dev, struct t
 
 	if (fat_dev_salvage_open(dev, sector, &salvage) != FAT_OK)
 		return EXIT_OPERATION;
-	if (fat_txn_open(salvage, sector, MAX_EDIT_BYTES, &txn) != FAT_OK) {
+	if (fat_txn_open(salvage, sector, ENGINE_EDIT_BYTES, &txn) != FAT_OK) {
 		salvage->below = NULL;
 		fat_dev_close(salvage);
 		return EXIT_OPERATION;
