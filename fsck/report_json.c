@@ -6,7 +6,6 @@
 #include "report_json.h"
 
 #include <inttypes.h>
-#include <sys/resource.h>
 
 static const char *const severities[] = {
 	[SEV_COSMETIC] = "cosmetic", [SEV_MINOR] = "minor", [SEV_DAMAGE] = "damage",
@@ -87,9 +86,9 @@ void report_json_entry(const char *path, const char *alias)
 void report_json_stats(struct fat_dev *dev)
 {
 	const struct fat_dev_stats *s = &fat_dev_base(dev)->stats;
-	struct rusage usage = { 0 };
+	uint64_t memory_kib, cpu_us;
 
-	getrusage(RUSAGE_SELF, &usage);
+	cli_resources(&memory_kib, &cpu_us);
 	begin("stats");
 	put_number("reads", s->n_reads);
 	put_number("read_bytes", s->read_bytes);
@@ -99,10 +98,8 @@ void report_json_stats(struct fat_dev *dev)
 	put_number("written_bytes", s->write_bytes);
 	put_number("flushes", s->n_flushes);
 	put_number("errors", s->n_errors);
-	put_number("memory_kib", (uint64_t)usage.ru_maxrss);
-	put_number("cpu_ms",
-		   (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
-			   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000);
+	put_number("memory_kib", memory_kib);
+	put_number("cpu_ms", cpu_us / 1000);
 	end();
 }
 

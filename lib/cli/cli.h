@@ -93,6 +93,9 @@ bool cli_parse_u64(const char *text, int base, uint64_t min, uint64_t max, uint6
 /* A byte count with k, m, g, t (of 1024) or nothing behind it; "KiB", "MB" are taken too. */
 bool cli_parse_size(const char *text, uint64_t *bytes);
 
+/* Of this process: peak memory and processor time, the system's part of it included. */
+void cli_resources(uint64_t *memory_kib, uint64_t *cpu_us);
+
 /* "--stats": requests, bytes, read-ahead, flushes, errors of the base of dev, and peak memory. */
 void cli_print_stats(FILE *out, struct fat_dev *dev);
 
