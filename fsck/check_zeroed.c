@@ -123,7 +123,7 @@ void zeroed_report(struct fsck *fsck)
 
 	for (size_t i = 0; i < fsck->zeroed.n && !unread; i++) {
 		const struct zeroed_entry *zeroed = fat_vec_at(&fsck->zeroed, i);
-		struct lost_chain *lost = lost_find(fsck, zeroed->start);
+		struct lost_chain *lost = lost_find(&fsck->lost, zeroed->start);
 
 		if (!is_proven(fsck, zeroed, lost))
 			continue;

@@ -114,16 +114,17 @@ static enum fat_status suspect_lost(struct engine *engine)
 	return FAT_OK;
 }
 
+/* A lost chain that is not to be saved, or an entry that misses as much as one of them has. */
 static bool is_suspect(const struct engine *engine, const struct fault *fault)
 {
-	bool shrinks = fault_kind(fault->id)->level == LEVEL_SHRINK;
-	bool saves = fault_kind(fault->id)->level == LEVEL_SAVE;
+	enum fault_level level = fault_kind(fault->id)->level;
 
-	for (size_t i = 0; (shrinks || saves) && i < engine->suspects.n; i++) {
+	if (level == LEVEL_SAVE)
+		return lost_find(&engine->suspects, fault->start);
+	for (size_t i = 0; level == LEVEL_SHRINK && i < engine->suspects.n; i++) {
 		const struct lost_chain *suspect = fat_vec_at(&engine->suspects, i);
 
-		if (saves ? suspect->head == fault->start :
-			    fault->is_dir || suspect->n == fault->need - fault->n)
+		if (fault->is_dir || suspect->n == fault->need - fault->n)
 			return true;
 	}
 	return false;

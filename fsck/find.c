@@ -301,13 +301,9 @@ enum fat_status find_deleted(struct fsck *fsck, const char *path, struct found_e
 
 static const struct lost_chain *lost_from(const struct fsck *fsck, uint32_t head)
 {
-	for (size_t i = 0; i < fsck->lost.n; i++) {
-		const struct lost_chain *lost = fat_vec_at(&fsck->lost, i);
+	const struct lost_chain *lost = lost_find(&fsck->lost, head);
 
-		if (lost->head == head && !lost->is_cycle)
-			return lost;
-	}
-	return NULL;
+	return lost && !lost->is_cycle ? lost : NULL;
 }
 
 /* Whether the entry of cluster start + i is the one that a chain of n from start on has there. */

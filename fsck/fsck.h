@@ -296,8 +296,8 @@ enum fat_status pass_fat(struct fsck *fsck);
 enum fat_status pass_tree(struct fsck *fsck);
 enum fat_status pass_links(struct fsck *fsck);
 enum fat_status pass_lost(struct fsck *fsck);
-/* The lost chain with that head; NULL: none. */
-struct lost_chain *lost_find(struct fsck *fsck, uint32_t head);
+/* Of chains in the order that pass_lost leaves them in, the one with that head; NULL: none. */
+struct lost_chain *lost_find(const struct fat_vec *chains, uint32_t head);
 /* check_zeroed.c: what lost chains prove to be an entry's, though its slot begins with 0. */
 void zeroed_report(struct fsck *fsck);
 enum fat_status pass_summary(struct fsck *fsck);

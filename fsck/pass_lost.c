@@ -90,11 +90,11 @@ static enum fat_status scan(struct search *search,
 
 /* ---- trees ---- */
 
-struct lost_chain *lost_find(struct fsck *fsck, uint32_t head)
+struct lost_chain *lost_find(const struct fat_vec *chains, uint32_t head)
 {
-	for (size_t low = 0, high = fsck->lost.n; low < high;) {
+	for (size_t low = 0, high = chains->n; low < high;) {
 		size_t middle = (low + high) / 2;
-		struct lost_chain *lost = fat_vec_at(&fsck->lost, middle);
+		struct lost_chain *lost = fat_vec_at(chains, middle);
 
 		if (lost->head == head)
 			return lost;
@@ -116,7 +116,7 @@ static void note_child(struct fsck *fsck, const struct lost_chain *parent, const
 	if (kind != FAT_SLOT_DIRECTORY && kind != FAT_SLOT_FILE)
 		return;
 	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
-	child = lost_find(fsck, dirent.start_clus);
+	child = lost_find(&fsck->lost, dirent.start_clus);
 	if (kind == FAT_SLOT_DIRECTORY) {
 		if (child && child->is_dir && child != parent)
 			child->has_parent = true;
