@@ -39,37 +39,19 @@ enum fat_status repair_write(struct repair *repair, enum fat_stage stage, uint64
 	return status;
 }
 
-/* An entry as it reads through the overlay, past the table's windows. */
-static enum fat_status entry_now(struct repair *repair, uint32_t clus, uint32_t *value)
-{
-	const struct fat_geometry *geometry = &repair->fsck->geometry;
-	uint32_t copy = fat_table_copy_of(&repair->fsck->table, clus);
-	uint64_t off = fat_geometry_fat_off(geometry, copy) + fat_entry_off(geometry->type, clus);
-	size_t len_bytes = geometry->type == FAT_TYPE_32 ? 4 : 2;
-	uint8_t bytes[4];
-	enum fat_status status = fat_dev_read(repair->txn, off, bytes, len_bytes);
-
-	if (status != FAT_OK)
-		return status;
-	if (geometry->type == FAT_TYPE_12) /* an odd one begins in the middle of a byte */
-		*value = clus & 1 ? (uint32_t)(bytes[0] | bytes[1] << 8) >> 4 :
-				    (uint32_t)(bytes[0] | bytes[1] << 8) & 0xFFF;
-	else
-		*value = fat_entry_get(geometry->type, bytes, 0);
-	return FAT_OK;
-}
-
 enum fat_status repair_set_entry(struct repair *repair, enum fat_stage stage, uint32_t clus,
 				 uint32_t value)
 {
+	struct fat_table *table = &repair->fsck->table;
 	enum fat_status status = FAT_OK;
 	uint32_t seen = ~value;
 
 	for (; status == FAT_OK && seen != value && stage < FAT_N_STAGES; stage++) {
 		fat_txn_set_stage(repair->txn, stage);
-		status = fat_table_set(&repair->fsck->table, clus, value);
+		status = fat_table_set(table, clus, value);
 		if (status == FAT_OK)
-			status = entry_now(repair, clus, &seen);
+			status = fat_table_get_in_copy(table, fat_table_copy_of(table, clus), clus,
+						       &seen);
 	}
 	return status;
 }

@@ -71,16 +71,9 @@ static enum fat_status pattern_of(struct trial *trial, uint32_t clus, uint32_t *
 
 	*pattern = 0;
 	for (uint32_t i = 0; i < geometry->n_fats && i < 16 && status == FAT_OK; i++) {
-		uint64_t off = fat_geometry_fat_off(geometry, i) +
-			       fat_entry_off(geometry->type, clus);
-		uint8_t bytes[4] = { 0 };
 		uint32_t value;
 
-		status = fat_dev_read(trial->fsck->dev, off, bytes,
-				      geometry->type == FAT_TYPE_32 ? 4 : 2);
-		value = geometry->type == FAT_TYPE_12 && clus & 1 ?
-				(uint32_t)(bytes[0] | bytes[1] << 8) >> 4 :
-				fat_entry_get(geometry->type, bytes, 0);
+		status = fat_table_get_in_copy(&trial->fsck->table, i, clus, &value);
 		first = i == 0 ? value : first;
 		*pattern |= (uint32_t)(value == 0) << i | (uint32_t)(value == first) << (16 + i);
 	}

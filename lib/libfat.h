@@ -685,6 +685,9 @@ uint32_t fat_table_copy_of(const struct fat_table *table, uint32_t clus);
 
 /* clus 0 to the last cluster. A read of a window now and then, else O(1). */
 enum fat_status fat_table_get(struct fat_table *table, uint32_t clus, uint32_t *value);
+/* What the copy has, whether the table believes it or not: read from the device each time. */
+enum fat_status fat_table_get_in_copy(const struct fat_table *table, uint32_t copy, uint32_t clus,
+				      uint32_t *value);
 /* Asks the processor for an entry that is in memory and will be wanted soon. */
 void fat_table_prefetch(const struct fat_table *table, uint32_t clus);
 

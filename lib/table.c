@@ -276,6 +276,20 @@ void fat_table_prefetch(const struct fat_table *table, uint32_t clus)
 							  clus % WINDOW_ENTRIES));
 }
 
+enum fat_status fat_table_get_in_copy(const struct fat_table *table, uint32_t copy, uint32_t clus,
+				      uint32_t *value)
+{
+	enum fat_type type = table->geometry->type;
+	uint32_t odd = type == FAT_TYPE_12 ? clus & 1 : 0;
+	uint8_t bytes[8] = { 0 };
+	enum fat_status status = fat_dev_read(table->dev, entry_off(table, copy, clus),
+					      bytes + fat_entry_off(type, odd),
+					      (size_t)entries_bytes(type, clus, 1));
+
+	*value = fat_entry_get(type, bytes, odd);
+	return status;
+}
+
 enum fat_status fat_table_set_in_copy(struct fat_table *table, uint32_t copy, uint32_t clus,
 				      uint32_t value)
 {
