@@ -140,7 +140,7 @@ static bool is_shrunken(const struct candidate *candidate)
 	       candidate->geometry.fat_sec / 4 > needed_fat_sec(&candidate->geometry);
 }
 
-/* Entries 0 and 1 of each FAT are zeros or ones: not another thing where a FAT ought to be. */
+/* Entries 0 and 1 of each FAT are a FAT's, zeros or ones: not another thing where a FAT ought to be. */
 static bool fats_are_wiped(struct fsck *fsck, const struct candidate *candidate)
 {
 	uint8_t bytes[3];
@@ -148,6 +148,8 @@ static bool fats_are_wiped(struct fsck *fsck, const struct candidate *candidate)
 	for (uint32_t i = 0; i < candidate->geometry.n_fats; i++) {
 		uint64_t off = fat_geometry_fat_off(&candidate->geometry, i);
 
+		if (prove_fat(fsck, candidate, i) > 0)
+			continue;
 		if (fat_dev_read(fsck->dev, off, bytes, sizeof bytes) != FAT_OK)
 			return false;
 		for (size_t k = 0; k < sizeof bytes; k++)
@@ -173,7 +175,9 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 		/* What lies behind the FATs proves where they are, whatever is in them. */
 		if (!candidate->has_fat && anchor.n_dirs_right > 0 && candidate->length > 0)
 			candidate->has_fat = candidate->geometry.n_fats == 1 ||
-					     fats_are_wiped(fsck, candidate);
+					     fats_are_wiped(fsck, candidate) ||
+					     (anchor.n_dirs_wrong == 0 &&
+					      anchor.n_dirs_right + anchor.first_right > 1);
 		return;
 	}
 	candidate->miscounted = fats_miscounted(fsck, candidate);

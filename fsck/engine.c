@@ -411,31 +411,48 @@ static enum fat_status repair_round(struct engine *engine, enum fault_level leve
 	return status;
 }
 
-static enum fat_status leave_rest(struct engine *engine)
+/* All faults below `level`: nothing can be done about them, or not in this run. */
+static enum fat_status leave_below(struct engine *engine, enum fault_level level)
 {
 	enum fat_status status = FAT_OK;
 
 	for (size_t i = 0; i < engine->fsck.faults.n && status == FAT_OK; i++) {
 		const struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
 
-		if (fault_kind(fault->id)->level < LEVEL_SUMMARY)
+		if (fault_kind(fault->id)->level < level)
 			status = leave(engine, fault);
 	}
 	return status;
 }
 
+/* What there is to repair, as a number: if a round left it as it was, so would all the others. */
+static uint64_t sum_of_faults(const struct engine *engine)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < engine->fsck.faults.n; i++) {
+		const struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
+
+		sum += is_left(engine, fault) ? 0 : key_of(fault) ^ fault->last;
+	}
+	return sum;
+}
+
 static enum fat_status repair_rounds(struct engine *engine)
 {
 	enum fat_status status = FAT_OK;
+	uint64_t seen = 0;
 
 	for (unsigned round = 0; round < MAX_ROUNDS && status == FAT_OK; round++) {
 		enum fault_level level = lowest_level(engine, LEVEL_REVIVE);
+		uint64_t sum = sum_of_faults(engine);
 
 		if (level == LEVEL_SUMMARY)
 			return FAT_OK;
 		if (is_full(engine))
-			return leave_rest(engine);
-		status = repair_round(engine, level);
+			return leave_below(engine, LEVEL_SUMMARY);
+		status = sum == seen ? leave_below(engine, level + 1) : repair_round(engine, level);
+		seen = sum;
 		if (status == FAT_OK)
 			status = look(engine);
 	}
@@ -545,7 +562,7 @@ static enum fat_status finish(struct engine *engine)
 	return status;
 }
 
-/* What no repair is made of is told as left, once. */
+/* What no repair is made of, and none has cured by the way, is told as left. */
 static enum fat_status leave_for_good(struct engine *engine)
 {
 	enum fat_status status = FAT_OK;
@@ -680,12 +697,12 @@ enum fat_status engine_run(struct engine *engine)
 	}
 	if (status == FAT_OK)
 		status = suspect_lost(engine);
-	if (status == FAT_OK)
-		status = leave_for_good(engine);
 	if (status == FAT_OK && !engine->hands_off)
 		status = grant_requests(engine);
 	if (status == FAT_OK)
 		status = repair_rounds(engine);
+	if (status == FAT_OK)
+		status = leave_for_good(engine);
 	if (status == FAT_OK && engine->n_fixed > 0)
 		status = finish(engine);
 	if (status == FAT_OK && wants_verify(engine))

@@ -4,7 +4,8 @@
  *
  * Who keeps the originals is decided by what no repair changes: a directory before a file, then who
  * wants the most of them (so that nothing is lost where there is no room for copies), then the place
- * of the entry on disk. A directory never gets a copy: it ends before what is not its own.
+ * of the entry on disk. A directory never gets a copy: it ends before what is not its own. One whose
+ * end mark lies before the shared cluster has nothing in there, and leaves it to a file that fits.
  */
 #include <stdlib.h>
 
@@ -149,13 +150,57 @@ static enum fat_status do_without_room(struct repair *repair, struct claimant *g
 	return status;
 }
 
+/* Its end mark lies in one of its own clusters: what is behind the join says nothing to it. */
+static enum fat_status ends_before(struct repair *repair, const struct claimant *claimant, bool *ended)
+{
+	struct fat_dir dir;
+	enum fat_status status = fat_dir_open(&dir, &repair->fsck->table, claimant->start);
+
+	*ended = false;
+	dir.limit_clus = claimant->k;
+	while (status == FAT_OK && !*ended) {
+		status = fat_dir_read(&dir);
+		if (status != FAT_OK || dir.len_bytes == 0)
+			break;
+		for (size_t at = 0; at < dir.len_bytes && !*ended; at += FAT_SLOT_BYTES)
+			*ended = dir.buf[at] == 0;
+	}
+	fat_dir_close(&dir);
+	return status;
+}
+
+/* The directories of a group that end before the join, where a file of it fits; *cut: there was one. */
+static enum fat_status cut_ended_dirs(struct repair *repair, const struct claimant *group, size_t n,
+				      bool *cut)
+{
+	enum fat_status status = FAT_OK;
+	bool any_fits = false, ended;
+
+	*cut = false;
+	for (size_t i = 0; i < n && !any_fits; i++)
+		any_fits = fits(repair, &group[i]);
+	for (size_t i = 0; i < n && any_fits && status == FAT_OK; i++) {
+		if (!group[i].is_dir || group[i].k == 0)
+			continue;
+		status = ends_before(repair, &group[i], &ended);
+		if (status != FAT_OK || !ended)
+			continue;
+		*cut = true;
+		status = cut_before(repair, &group[i]);
+	}
+	return status;
+}
+
 /* Those who share one cluster; *n_done: how many of them are settled. */
 static enum fat_status settle(struct repair *repair, struct claimant *group, size_t n, size_t *n_done)
 {
 	size_t i = belongs_to_dir(repair->fsck, group->join) && !group->is_dir ? 0 : 1, n_left = 0;
-	enum fat_status status = FAT_OK;
-	bool room = true;
+	bool room = true, cut;
+	enum fat_status status = cut_ended_dirs(repair, group, n, &cut);
 
+	*n_done = n;
+	if (status != FAT_OK || cut)
+		return status;
 	for (; i < n && status == FAT_OK; i++) {
 		status = give_copy(repair, &group[i]);
 		room = room && !group[i].no_room;

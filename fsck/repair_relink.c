@@ -281,10 +281,12 @@ static enum fat_status match_runs(struct relink *relink)
 		};
 
 		if (gap->done || gap->is_dir || gap->through || gap->missing == 0 ||
-		    (!is_free && gap->cured.id != F_CHAIN_SHORT) || !lies_in_a_row(gap, link.run))
+		    (!is_free && gap->cured.id != F_CHAIN_SHORT))
 			continue;
 		status = repair_find_run(relink->repair, gap->missing, is_free, &link);
-		if (status != FAT_OK || link.n_run == 0)
+		/* In pieces, it may have gone on elsewhere; unless the run meets a chain that fits. */
+		if (status != FAT_OK || link.n_run == 0 ||
+		    (!lies_in_a_row(gap, link.run) && link.n_run + 1 >= gap->missing))
 			continue;
 		repair_take_run(relink->repair, &link);
 		status = push_link(relink, gap, &link, gap->missing, link.run);

@@ -10,6 +10,7 @@
 #define FAULT_WEIGHT 8
 #define SOUND_WEIGHT 2
 #define FEW_SINGLES  4 /* lost clusters by themselves: more of them are a pattern, no files */
+#define MOST_IN_ROW  8 /* of those in a row: one piece of the FAT that is all end marks */
 #define LONG_CHAIN   4 /* clusters: no chain so long comes about by chance, whatever its end */
 
 static bool says_nothing(const struct fault *fault)
@@ -35,13 +36,18 @@ bool trial_is_sound(const struct fsck *probe)
  */
 static int64_t weigh_lost(const struct fsck *probe)
 {
-	int64_t n_singles = 0, n_broken = 0;
+	int64_t n_singles = 0, n_broken = 0, n_row = 0;
+	uint32_t last = 0;
 
 	for (size_t i = 0; i < probe->lost.n; i++) {
 		const struct lost_chain *lost = fat_vec_at(&probe->lost, i);
 
 		n_broken += (lost->is_open || lost->is_cycle) && lost->n < LONG_CHAIN;
-		n_singles += lost->n == 1 && !lost->is_dir && !lost->has_entry && !lost->is_open;
+		if (lost->n != 1 || lost->is_dir || lost->has_entry || lost->is_open)
+			continue;
+		n_row = lost->head == last + 1 ? n_row + 1 : 1;
+		n_singles += n_row <= MOST_IN_ROW;
+		last = lost->head;
 	}
 	return 2 * n_broken + (n_singles > FEW_SINGLES ? n_singles - FEW_SINGLES : 0);
 }
