@@ -176,8 +176,8 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 		if (!candidate->has_fat && anchor.n_dirs_right > 0 && candidate->length > 0)
 			candidate->has_fat = candidate->geometry.n_fats == 1 ||
 					     fats_are_wiped(fsck, candidate) ||
-					     (anchor.n_dirs_wrong == 0 &&
-					      anchor.n_dirs_right + anchor.first_right > 1);
+					     anchor.n_dirs_right + anchor.first_right >
+						     1 + anchor.n_dirs_wrong;
 		return;
 	}
 	candidate->miscounted = fats_miscounted(fsck, candidate);

@@ -185,6 +185,11 @@ static enum fat_status check_label(struct dir_check *check, uint8_t *slot, uint6
 	uint8_t attr;
 
 	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
+	if (slot_is_garbage(fsck, slot)) {
+		drop_pending(check);
+		dir_fault(check, F_ENTRY_GARBAGE, off, off, 0);
+		return FAT_OK;
+	}
 	if (dirent.start_clus && leads_somewhere(fsck, slot, &dirent, &attr)) {
 		dir_fault(check, F_LABEL_IS_FILE, off, attr, 0);
 		slot[11] = attr;
@@ -235,6 +240,21 @@ static enum fat_status check_slot(struct dir_check *check, uint8_t *slot, uint64
 	return check_entry(check, slot, off);
 }
 
+/* "." or ".." in its place, and right: whatever stands behind it. */
+static bool is_own_dot(const struct dir_check *check, const uint8_t *slot)
+{
+	const struct dir_node *node = fat_vec_at(&check->fsck->dirs, check->dir);
+	const struct dir_node *parent = fat_vec_at(&check->fsck->dirs, node->parent);
+	uint32_t expected = check->slot == 0   ? node->start :
+			    node->parent == 0 ? 0 :
+						parent->start;
+	struct fat_dirent dirent;
+
+	fat_dirent_decode(slot, check->fsck->geometry.type, &dirent);
+	return !check->is_root && check->slot < 2 && dirent.start_clus == expected &&
+	       fat_slot_classify(slot) == (check->slot == 0 ? FAT_SLOT_DOT : FAT_SLOT_DOTDOT);
+}
+
 /*
  * One slot of a unit. garbage: only what proves itself is an entry; *dropped says if it does not.
  */
@@ -261,7 +281,7 @@ static enum fat_status next_slot(struct dir_check *check, uint8_t *slot, uint64_
 			check->dot_taken = true;
 			dir_fault(check, F_DOT_TAKEN, off, 0, 0);
 		}
-		if (garbage && !slot_is_proven(check->fsck, slot)) {
+		if (garbage && !is_own_dot(check, slot) && !slot_is_proven(check->fsck, slot)) {
 			check->n_pend = 0;
 			*dropped = true;
 			return FAT_OK;

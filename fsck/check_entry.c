@@ -550,11 +550,25 @@ static void list_entry(const struct entry *entry)
 	free(path);
 }
 
-/* More than one thing is wrong with it: not an entry. */
+/* The long name before it has its checksum. */
+static bool has_own_long(const struct entry *entry)
+{
+	const struct dir_check *check = entry->check;
+	struct fat_long_name longname;
+	unsigned flaws;
+
+	return check->n_pend > 0 &&
+	       fat_long_assemble((const uint8_t (*)[FAT_SLOT_BYTES])check->pend, check->n_pend,
+				 entry->dirent.name, &longname, &flaws) == FAT_LONG_OK;
+}
+
+/* More than one thing is wrong with it, and no long name is right: not an entry. */
 static bool is_garbage(const struct entry *entry)
 {
 	const struct fat_dirent *d = &entry->dirent;
 
+	if (slot_is_garbage(entry->check->fsck, entry->slot))
+		return !has_own_long(entry);
 	return fat_short_check(d->name) & FAT_SHORT_CONTROL &&
 	       (d->attr & ~FAT_ATTR_KNOWN ||
 		(d->start_clus && !fat_geometry_has_clus(&entry->check->fsck->geometry, d->start_clus)));

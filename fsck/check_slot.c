@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A bent byte makes one flaw, or two: text and noise make most of them at once. */
+#define MANY_FLAWS 4u
+
 static bool start_is_plausible(const struct fsck *fsck, uint32_t start)
 {
 	return start == 0 || fat_geometry_has_clus(&fsck->geometry, start);
@@ -66,30 +69,68 @@ bool slots_are_garbage(const struct fsck *fsck, const uint8_t *slots, size_t n_s
 	return n_bad > 2 && n_bad * 2 > n_used;
 }
 
-bool slot_is_proven(struct fsck *fsck, const uint8_t *slot)
+/* What the entry leads to is nobody's, and just what it says: a chain of its length, or a directory. */
+static bool chain_proves(struct fsck *fsck, const struct fat_dirent *dirent)
 {
-	struct fat_dirent dirent;
+	uint64_t need = fat_geometry_clus_for(&fsck->geometry, dirent->size_bytes);
 	enum cluster_look look;
 	struct walk walk;
 	uint32_t dotdot;
-	uint64_t need;
 
-	enum fat_slot_kind kind = fat_slot_classify(slot);
-
-	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
-	if ((kind != FAT_SLOT_FILE && kind != FAT_SLOT_DIRECTORY && kind != FAT_SLOT_LABEL) ||
-	    !slot_is_plausible(fsck, slot) || dirent.start_clus == 0 ||
-	    fat_bitmap_get(&fsck->reached, dirent.start_clus))
+	if (dirent->start_clus == 0 ||
+	    !fat_geometry_has_clus(&fsck->geometry, dirent->start_clus) ||
+	    fat_bitmap_get(&fsck->reached, dirent->start_clus))
 		return false;
-	if (dirent.attr & FAT_ATTR_DIRECTORY)
-		return dirent.size_bytes == 0 &&
-		       cluster_look(fsck, dirent.start_clus, &look, &dotdot) == FAT_OK &&
+	if (dirent->attr & FAT_ATTR_DIRECTORY)
+		return dirent->size_bytes == 0 &&
+		       cluster_look(fsck, dirent->start_clus, &look, &dotdot) == FAT_OK &&
 		       look == LOOK_DIR;
-	need = fat_geometry_clus_for(&fsck->geometry, dirent.size_bytes);
 	if (need > fsck->geometry.n_clus)
 		return false;
-	return chain_peek(fsck, dirent.start_clus, (uint32_t)need + 1, &walk) == FAT_OK &&
+	return chain_peek(fsck, dirent->start_clus, (uint32_t)need + 1, &walk) == FAT_OK &&
 	       walk.end == WALK_END && walk.n == need;
+}
+
+bool slot_is_proven(struct fsck *fsck, const uint8_t *slot)
+{
+	enum fat_slot_kind kind = fat_slot_classify(slot);
+	struct fat_dirent dirent;
+
+	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
+	return (kind == FAT_SLOT_FILE || kind == FAT_SLOT_DIRECTORY || kind == FAT_SLOT_LABEL) &&
+	       slot_is_plausible(fsck, slot) && chain_proves(fsck, &dirent);
+}
+
+static bool times_are_valid(const struct fat_dirent *dirent)
+{
+	return (!dirent->create_date || fat_date_is_valid(dirent->create_date)) &&
+	       (!dirent->access_date || fat_date_is_valid(dirent->access_date)) &&
+	       (!dirent->write_date || fat_date_is_valid(dirent->write_date)) &&
+	       fat_time_is_valid(dirent->create_time) && fat_time_is_valid(dirent->write_time) &&
+	       dirent->create_fine <= 199;
+}
+
+/* Fields that no entry has so, each counted once; a name that nobody can address counts twice. */
+static unsigned count_flaws(const struct fsck *fsck, const struct fat_dirent *dirent)
+{
+	unsigned name = dirent->attr & FAT_ATTR_VOLUME ? 0 : fat_short_check(dirent->name);
+	bool is_dir = dirent->attr & FAT_ATTR_DIRECTORY;
+
+	return (name & FAT_SHORT_CONTROL ? 2u : name != 0) +
+	       ((dirent->attr & ~FAT_ATTR_KNOWN) != 0) +
+	       !start_is_plausible(fsck, dirent->start_clus) +
+	       ((dirent->name_case & ~(FAT_CASE_LOWER_BASE | FAT_CASE_LOWER_EXT)) != 0) +
+	       !times_are_valid(dirent) +
+	       (!is_dir && fat_geometry_clus_for(&fsck->geometry, dirent->size_bytes) >
+				   fsck->geometry.n_clus);
+}
+
+bool slot_is_garbage(struct fsck *fsck, const uint8_t *slot)
+{
+	struct fat_dirent dirent;
+
+	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
+	return count_flaws(fsck, &dirent) >= MANY_FLAWS && !chain_proves(fsck, &dirent);
 }
 
 /* "." that points to its own cluster, with ".." behind it. */

@@ -356,6 +356,26 @@ static enum fat_status leave_shared(struct engine *engine)
 	return status;
 }
 
+/* Without room for a copy, an entry that was there twice is there once now. */
+static void tell_dropped(struct engine *engine)
+{
+	for (size_t i = 0; i < engine->fsck.claimants.n; i++) {
+		const struct claimant *claimant = fat_vec_at(&engine->fsck.claimants, i);
+		const struct fault fault = {
+			.id = F_TWIN,
+			.dir = claimant->dir,
+			.entry_off = claimant->entry_off,
+			.start = claimant->start,
+			.clus = claimant->start,
+			.size = claimant->size,
+			.path = claimant->path,
+		};
+
+		if (claimant->is_dropped)
+			tell_fixed(engine, &fault);
+	}
+}
+
 /* Chains that lost something: what fits goes back, then shared ones get copies. */
 static enum fat_status repair_shared(struct engine *engine, struct repair *repair, bool *acted)
 {
@@ -374,6 +394,8 @@ static enum fat_status repair_shared(struct engine *engine, struct repair *repai
 	*acted = n > 0;
 	if (status == FAT_OK)
 		status = leave_shared(engine);
+	if (status == FAT_OK)
+		tell_dropped(engine);
 	if (status == FAT_OK)
 		tell_level(engine, LEVEL_CLONE);
 	return status;

@@ -172,6 +172,7 @@ struct claimant {
 	bool has_dots;	  /* a directory that looks like one */
 	bool fits_parent; /* a directory: its ".." names this entry's directory */
 	bool no_room; /* cannot have a copy, and is not to be cut: stays as it is */
+	bool is_dropped; /* a second entry, bit by bit another's: without room for a copy it is deleted */
 	char *path; /* owned */
 };
 
@@ -354,6 +355,8 @@ enum fat_status chain_peek(struct fsck *fsck, uint32_t start, uint32_t max, stru
 bool slot_is_plausible(const struct fsck *fsck, const uint8_t *slot);
 /* Its start is the head of a chain that is as long as its size needs, or of a directory. */
 bool slot_is_proven(struct fsck *fsck, const uint8_t *slot);
+/* Hardly a field of it is an entry's, and it leads to nothing that it describes. */
+bool slot_is_garbage(struct fsck *fsck, const uint8_t *slot);
 /* 16 slots: more of them impossible than possible. */
 bool slots_are_garbage(const struct fsck *fsck, const uint8_t *slots, size_t n_slots);
 /* What a cluster holds, by its first slots. */

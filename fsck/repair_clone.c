@@ -8,6 +8,7 @@
  * end mark lies before the shared cluster has nothing in there, and leaves it to a file that fits.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "repair.h"
 
@@ -150,6 +151,44 @@ static enum fat_status do_without_room(struct repair *repair, struct claimant *g
 	return status;
 }
 
+static enum fat_status are_twins(struct repair *repair, const struct claimant *a,
+				 const struct claimant *b, bool *twins)
+{
+	uint8_t left[FAT_SLOT_BYTES], right[FAT_SLOT_BYTES];
+	enum fat_status status = repair_read_slot(repair, a->entry_off, left);
+
+	if (status == FAT_OK)
+		status = repair_read_slot(repair, b->entry_off, right);
+	*twins = status == FAT_OK && memcmp(left, right, sizeof left) == 0;
+	return status;
+}
+
+/*
+ * An entry that is bit by bit another one, for which there is no room: a move that was cut off, or a
+ * slot that came twice. The other one has all of its content.
+ */
+static enum fat_status drop_twins(struct repair *repair, struct claimant *group, size_t n,
+				  size_t *n_dropped)
+{
+	enum fat_status status = FAT_OK;
+
+	*n_dropped = 0;
+	for (size_t i = 1; i < n && status == FAT_OK; i++) {
+		bool twins = false;
+
+		for (size_t k = 0; k < i && group[i].no_room && !twins && status == FAT_OK; k++)
+			if (!group[k].is_dropped)
+				status = are_twins(repair, &group[k], &group[i], &twins);
+		if (status != FAT_OK || !twins)
+			continue;
+		group[i].is_dropped = true;
+		group[i].no_room = false;
+		++*n_dropped;
+		status = repair_delete_slot(repair, FAT_STAGE_DETACH, group[i].entry_off);
+	}
+	return status;
+}
+
 /* Its end mark lies in one of its own clusters: what is behind the join says nothing to it. */
 static enum fat_status ends_before(struct repair *repair, const struct claimant *claimant, bool *ended)
 {
@@ -194,7 +233,8 @@ static enum fat_status cut_ended_dirs(struct repair *repair, const struct claima
 /* Those who share one cluster; *n_done: how many of them are settled. */
 static enum fat_status settle(struct repair *repair, struct claimant *group, size_t n, size_t *n_done)
 {
-	size_t i = belongs_to_dir(repair->fsck, group->join) && !group->is_dir ? 0 : 1, n_left = 0;
+	size_t i = belongs_to_dir(repair->fsck, group->join) && !group->is_dir ? 0 : 1;
+	size_t n_left = 0, n_dropped = 0;
 	bool room = true, cut;
 	enum fat_status status = cut_ended_dirs(repair, group, n, &cut);
 
@@ -206,8 +246,10 @@ static enum fat_status settle(struct repair *repair, struct claimant *group, siz
 		room = room && !group[i].no_room;
 	}
 	if (status == FAT_OK && !room)
+		status = drop_twins(repair, group, n, &n_dropped);
+	if (status == FAT_OK && !room && n_dropped == 0)
 		status = do_without_room(repair, group, n);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n && n_dropped == 0; i++)
 		n_left += group[i].no_room;
 	*n_done = n_left ? 0 : n;
 	return status;
