@@ -9,7 +9,8 @@
 # Long ones first, so that the two jobs end at about the same time.
 ALL_KINDS := diff sim cli recipes crash unit lint
 KINDS ?= $(ALL_KINDS)
-JOBS ?= 2
+# One more than there are processors: some of them wait.
+JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 1) + 1)))
 
 TEST_SRC := $(foreach k,$(KINDS),$(wildcard tests/$(k)/test_*.c))
 TEST_BIN := $(TEST_SRC:%.c=$(O)/%)
@@ -57,7 +58,7 @@ FULL_KINDS := $(filter-out $(ALL_KINDS) perf,$(notdir $(patsubst %/,%,$(dir $(wi
 .PHONY: check-full
 check-full:
 	$(Q)CC="$(CC)" tests/packages full
-	$(Q)TEST_TIMEOUT=1200 $(MAKE) --no-print-directory check \
+	$(Q)TEST_TIMEOUT=1200 FATWISE_FULL=1 $(MAKE) --no-print-directory check \
 		KINDS="$(sort $(FULL_KINDS)) $(ALL_KINDS)"
 
 # Slow, and no part of a change's duty.

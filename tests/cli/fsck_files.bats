@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # fsck.fat on single files and names: -d, -u, -l, -c, -S, -U, and --json, --stats, -C.
 bats_require_minimum_version 1.5.0
+load kit
 
 setup() {
 	fsck="$FATWISE_BIN/fsck.fat"
@@ -108,7 +109,7 @@ used() {
 	make_volume 12
 	for path in /ÄB.BIN '/\216B.BIN'; do
 		mcopy -o -i image a.bin ::/XB.BIN
-		at=$(grep -obUa 'XB      BIN' image | head -1 | cut -d: -f1)
+		at=$(text_off 'XB      BIN' image)
 		printf '\216' | dd of=image bs=1 seek="$at" conv=notrunc status=none
 		run -0 "$fsck" -nl image
 		[[ $output == *"/ÄB.BIN"* ]]
@@ -154,7 +155,7 @@ used() {
 @test "-S: a blank within a short name; without it that is none" {
 	make_volume 12
 	mcopy -i image a.bin ::/XYZ.BIN
-	at=$(grep -obUa 'XYZ     BIN' image | head -1 | cut -d: -f1)
+	at=$(text_off 'XYZ     BIN' image)
 	printf ' ' | dd of=image bs=1 seek=$((at + 1)) conv=notrunc status=none
 	run -0 "$fsck" -n image
 	run -1 "$fsck" -n -S image
@@ -225,7 +226,7 @@ check_schema() { # check_schema < lines
 	for width in 12 32; do
 		make_volume $width
 		"$fsck" -n --json -l --stats image | check_schema
-		at=$(grep -obUa 'A       BIN' image | head -1 | cut -d: -f1)
+		at=$(text_off 'A       BIN' image)
 		printf '\0\0\1\0' | dd of=image bs=1 seek=$((at + 28)) conv=notrunc status=none
 		run -1 "$fsck" -n --json image
 		check_schema <<<"$output"
@@ -241,7 +242,7 @@ check_schema() { # check_schema < lines
 
 @test "--json: a hostile name is still JSON; a device that is not there ends with a summary" {
 	make_volume 12
-	at=$(grep -obUa 'A       BIN' image | head -1 | cut -d: -f1)
+	at=$(text_off 'A       BIN' image)
 	printf '"\\\1' | dd of=image bs=1 seek="$at" conv=notrunc status=none
 	run -1 "$fsck" -n --json image
 	jq -e . <<<"$output" >/dev/null
@@ -252,7 +253,7 @@ check_schema() { # check_schema < lines
 
 @test "-C FD writes e2fsck's lines: passes ascending, never going back, the device's name" {
 	make_volume 32
-	at=$(grep -obUa 'A       BIN' image | head -1 | cut -d: -f1)
+	at=$(text_off 'A       BIN' image)
 	printf '\0\0\1\0' | dd of=image bs=1 seek=$((at + 28)) conv=notrunc status=none
 	"$fsck" -a -C 3 image 3>lines >/dev/null || [ $? -eq 1 ]
 	grep -vE '^[1-5] [0-9]+ [0-9]+ image$' lines && return 1

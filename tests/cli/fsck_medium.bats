@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 # fsck.fat on media with sectors that cannot be read, stopped by signals, at a terminal.
 bats_require_minimum_version 1.5.0
+load kit
 
 setup_file() {
 	"${CC:-cc}" -shared -fPIC -O1 -x c -o "$BATS_FILE_TMPDIR/medium.so" "$BATS_TEST_DIRNAME/medium.inc" -ldl
+	cd "$BATS_FILE_TMPDIR" && MTOOLS_SKIP_CHECK=1 build_volume
 }
 
 setup() {
@@ -16,20 +18,27 @@ setup() {
 }
 
 # FAT32, clusters of a sector: 32 reserved, FAT 1 at byte 16384, FAT 2 behind, cluster 2 at $data.
-make_volume() {
+build_volume() {
+	fsck="$FATWISE_BIN/fsck.fat"
 	truncate -s 40M image
 	"$FATWISE_BIN/mkfs.fat" -F 32 -s 1 image >/dev/null
 	seq 1 2000 >a.bin
 	mmd -i image ::/D1
 	mcopy -i image a.bin ::/A.BIN
 	mcopy -i image a.bin ::/D1/B.BIN
-	fat_bytes=$("$fsck" -nv image | sed -n 's/^ *\([0-9]*\) bytes per FAT.*/\1/p')
-	data=$("$fsck" -nv image | sed -n 's/^Data area starts at byte \([0-9]*\).*/\1/p')
+	"$fsck" -nv image >said
+	sed -n 's/^ *\([0-9]*\) bytes per FAT.*/fat_bytes=\1/p; s/^Data area starts at byte \([0-9]*\).*/data=\1/p' said >numbers
+}
+
+make_volume() {
+	cp "$BATS_FILE_TMPDIR"/{image,a.bin} .
+	# shellcheck source=/dev/null
+	. "$BATS_FILE_TMPDIR/numbers"
 }
 
 # The size of /A.BIN is a lie.
 damage() {
-	at=$(grep -obUa 'A       BIN' image | head -1 | cut -d: -f1)
+	at=$(text_off 'A       BIN' image)
 	printf '\0\0\1\0' | dd of=image bs=1 seek=$((at + 28)) conv=notrunc status=none
 }
 
@@ -39,8 +48,9 @@ sick() { # sick "OFF LEN ..." COMMAND...
 
 @test "a sector of one FAT, a boot sector, FSInfo: the run goes on, repairs all, and writes them anew" {
 	make_volume
-	for place in "$((16384 + 512)) 512" "$((16384 + fat_bytes)) 512" "16384 512" "0 512" "512 512" "3072 512" \
-		"0 1024 16384 4096 $((16384 + fat_bytes + 8192)) 512"; do
+	some 3 "$((16384 + 512)) 512" "$((16384 + fat_bytes)) 512" "16384 512" "0 512" "512 512" "3072 512" \
+		"0 1024 16384 4096 $((16384 + fat_bytes + 8192)) 512"
+	for place in "${chosen[@]}"; do
 		damage
 		cp image before
 		run -1 sick "$place" "$fsck" -n image
@@ -112,20 +122,7 @@ sick() { # sick "OFF LEN ..." COMMAND...
 	make_volume
 	damage
 	: >file
-	cat >serve.sh <<-END
-		case \$1 in
-		get_size) echo 41943040 ;;
-		pread)
-			if [ \$4 -le 17000 ] && [ \$((\$4 + \$3)) -gt 16900 ]; then echo "EIO sick" >&2; exit 1; fi
-			dd if=$PWD/image iflag=skip_bytes,count_bytes skip=\$4 count=\$3 status=none ;;
-		pwrite) dd of=$PWD/image oflag=seek_bytes seek=\$4 conv=notrunc status=none ;;
-		can_write | can_flush) exit 0 ;;
-		flush) exit 0 ;;
-		*) exit 2 ;;
-		esac
-	END
-	chmod +x serve.sh
-	nbdfuse file --command nbdkit -s sh serve.sh 3>&- 4>&- 2>nbd.log &
+	nbdfuse file --command env LD_PRELOAD="$medium" MEDIUM_BAD="16900 100" nbdkit -s file image 3>&- 4>&- 2>nbd.log &
 	pid=$!
 	for _ in $(seq 50); do
 		[ "$(stat -c %s file)" -eq 0 ] || break

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Names and labels made by strangers: whatever a tool prints of them does a terminal no harm.
 bats_require_minimum_version 1.5.0
+load kit
 
 setup() {
 	PATH=$FATWISE_BIN:$PATH:/usr/sbin:/sbin
@@ -157,7 +158,7 @@ harmless() {
 	truncate -s 2M image
 	mkfs.fat -q --undo undo image
 	size=$(stat -c %s undo)
-	at=$(LC_ALL=C grep -obUa mkfs.fat undo | head -n 1 | cut -d: -f1)
+	at=$(text_off mkfs.fat undo)
 	[ -n "$at" ]
 	printf '\x1b[2J\xff' | dd of=undo bs=1 seek="$at" conv=notrunc status=none
 	[ "$(stat -c %s undo)" -eq "$size" ]

@@ -3,6 +3,7 @@
 # mkfs.fat -d and --size-for: a folder becomes a volume, or is refused as a whole. What came of it is
 # read back with mtools and checked with both fsck.fat.
 bats_require_minimum_version 1.5.0
+load kit
 
 setup() {
 	PATH=$FATWISE_BIN:$PATH
@@ -33,7 +34,8 @@ is_copy_of() { # IMAGE FOLDER
 
 @test "every type of volume, and every byte is there" {
 	make_tree tree
-	for options in "-F 12 -s 64" "-F 16" "-F 32 -f 1" "-F 32 -s 1 -S 1024"; do
+	some 2 "-F 12 -s 64" "-F 16" "-F 32 -f 1" "-F 32 -s 1 -S 1024"
+	for options in "${chosen[@]}"; do
 		rm -f image
 		# shellcheck disable=SC2086
 		run -0 mkfs.fat $options -n LABEL -C -d tree image 70000
@@ -55,7 +57,8 @@ is_copy_of() { # IMAGE FOLDER
 
 @test "-C without BLOCKS: the smallest that holds it; --size-for tells" {
 	make_tree tree
-	for options in "" "-F 16" "-F 12 -s 1" "-F 12 -s 16 -n LABEL" "-r 32" "-f 1 -S 2048" "-a"; do
+	some 3 "" "-F 16" "-F 12 -s 1" "-F 12 -s 16 -n LABEL" "-r 32" "-f 1 -S 2048" "-a"
+	for options in "${chosen[@]}"; do
 		rm -f image
 		# shellcheck disable=SC2086
 		run -0 --separate-stderr mkfs.fat $options --size-for tree
@@ -211,7 +214,19 @@ is_copy_of() { # IMAGE FOLDER
 
 @test "the smallest holds with every option that shapes the layout" {
 	make_tree tree
-	while read -r options; do
+	mapfile -t options_lines <<-END
+		--profile sdcard
+		--profile camera --offset 2048
+		--profile windows -F 32
+		--align 4M --offset 2048
+		--align 3M+512,fats -F 16
+		--align 1M,beside -s 8
+		-a -r 1000
+		-R 100 -b 12 -F 32 -s 1
+		-S 4096 -s 2
+	END
+	some 4 "${options_lines[@]}"
+	for options in "${chosen[@]}"; do
 		rm -f image
 		# shellcheck disable=SC2086
 		run -0 --separate-stderr mkfs.fat $options --size-for tree
@@ -228,17 +243,7 @@ is_copy_of() { # IMAGE FOLDER
 		rm image
 		# shellcheck disable=SC2086
 		run -0 mkfs.fat $options -C -d tree image "$size"
-	done <<-END
-		--profile sdcard
-		--profile camera --offset 2048
-		--profile windows -F 32
-		--align 4M --offset 2048
-		--align 3M+512,fats -F 16
-		--align 1M,beside -s 8
-		-a -r 1000
-		-R 100 -b 12 -F 32 -s 1
-		-S 4096 -s 2
-	END
+	done
 }
 
 @test "--offset: the defaults are those of the whole file; alignment counts from its start" {
