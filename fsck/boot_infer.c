@@ -326,17 +326,18 @@ static void set_clusters(struct candidate *candidate, uint32_t n_clus)
 	fat_boot_encode(&candidate->boot, candidate->sector);
 }
 
-/* As many clusters as the FAT has entries for and the device has room for. */
-static uint32_t most_clusters(const struct fsck *fsck, const struct fat_geometry *geometry)
+/* As many clusters as the FAT has entries of that type for and the device has room for. */
+static uint32_t most_clusters(const struct fsck *fsck, const struct fat_geometry *geometry,
+			      enum fat_type type)
 {
-	uint64_t n_fat = fat_geometry_fat_entries(geometry->type, geometry->fat_sec,
-						  geometry->sector_bytes) - FAT_FIRST_CLUS;
+	uint64_t n_fat = fat_geometry_fat_entries(type, geometry->fat_sec, geometry->sector_bytes) -
+			 FAT_FIRST_CLUS;
 	uint64_t data_off = fat_geometry_data_off(geometry);
 	uint64_t n_dev = fsck->dev->size_bytes > data_off ?
 				 (fsck->dev->size_bytes - data_off) / geometry->cluster_bytes :
 				 0;
-	uint64_t most = geometry->type == FAT_TYPE_12 ? FAT_MAX_CLUS_12 :
-			geometry->type == FAT_TYPE_16 ? FAT_MAX_CLUS_16 :
+	uint64_t most = type == FAT_TYPE_12 ? FAT_MAX_CLUS_12 :
+			type == FAT_TYPE_16 ? FAT_MAX_CLUS_16 :
 							FAT_MAX_CLUS_32;
 
 	return (uint32_t)min_u64(min_u64(n_fat, n_dev), most);
@@ -371,7 +372,7 @@ static uint32_t widest_copy(struct fsck *fsck, const struct candidate *main,
 
 bool boot_infer_total(struct fsck *fsck, const struct candidate *main, struct candidate *found)
 {
-	uint32_t most = most_clusters(fsck, &main->geometry), last = 0, copy = 0;
+	uint32_t most = most_clusters(fsck, &main->geometry, main->geometry.type), last = 0, copy = 0;
 	int64_t as_main, as_found;
 	bool sound;
 
@@ -393,4 +394,22 @@ bool boot_infer_total(struct fsck *fsck, const struct candidate *main, struct ca
 	}
 	return found->usable && !found->doubted &&
 	       look_by_copy(fsck, found, copy, &as_found, &sound) == FAT_OK && as_found < as_main;
+}
+
+bool boot_infer_type(struct fsck *fsck, const struct candidate *main, struct candidate *found)
+{
+	uint32_t most = most_clusters(fsck, &main->geometry, FAT_TYPE_16);
+	int64_t as_main, as_found;
+	bool sound;
+
+	if (main->geometry.type != FAT_TYPE_12 || most <= FAT_MAX_CLUS_12 ||
+	    memcmp(main->boot.fs_type, "FAT16   ", sizeof main->boot.fs_type) != 0)
+		return false;
+	*found = *main;
+	set_clusters(found, most);
+	candidate_judge(fsck, found);
+	return found->usable && !found->doubted && found->length > 0 &&
+	       trial_look(fsck, &main->boot, &main->geometry, &as_main, &sound) == FAT_OK &&
+	       trial_look(fsck, &found->boot, &found->geometry, &as_found, &sound) == FAT_OK &&
+	       as_found < as_main;
 }

@@ -159,13 +159,41 @@ static bool fats_are_wiped(struct fsck *fsck, const struct candidate *candidate)
 	return true;
 }
 
+/* A cluster of the first ones is in use, other than FAT32's root. */
+static bool uses_clusters(struct fsck *fsck, const struct candidate *candidate)
+{
+	const struct fat_geometry *geometry = &candidate->geometry;
+	enum fat_type type = geometry->type;
+	uint64_t off = fat_geometry_fat_off(geometry, geometry->mirrored ? 0 : geometry->active_fat);
+	uint8_t bytes[FAT_BOOT_BYTES + 4];
+
+	if (fat_dev_read(fsck->dev, off, bytes, sizeof bytes) != FAT_OK)
+		return false;
+	for (uint32_t c = FAT_FIRST_CLUS; fat_entry_off(type, c) + 4 <= sizeof bytes; c++) {
+		uint32_t value = fat_entry_get(type, bytes, c);
+
+		if (value && value != fat_entry_bad(type) && c != geometry->root_clus)
+			return true;
+	}
+	return false;
+}
+
+/* Where the root ought to be nothing begins, or another thing: there may be folders elsewhere. */
+static bool root_is_doubtful(struct fsck *fsck, const struct candidate *candidate)
+{
+	return candidate->root < 0 || (candidate->root_empty && uses_clusters(fsck, candidate));
+}
+
 static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 {
 	struct anchor anchor;
+	bool rootless = false;
 
 	if (anchor_find(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
 		return;
-	if ((!candidate->has_fat ||
+	if (candidate->geometry.type != FAT_TYPE_32 && !anchor_holds(&anchor))
+		rootless = root_is_doubtful(fsck, candidate);
+	if ((!candidate->has_fat || rootless ||
 	     (!anchor_holds(&anchor) &&
 	      (anchor_drags(&anchor) || fats_miscounted(fsck, candidate)))) &&
 	    anchor_search(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
@@ -182,7 +210,7 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 	}
 	candidate->miscounted = fats_miscounted(fsck, candidate);
 	candidate->doubted = anchor.n_dirs_wrong > 0 || candidate->miscounted ||
-			     is_shrunken(candidate);
+			     is_shrunken(candidate) || (rootless && candidate->length < 0);
 	if (candidate->doubted)
 		candidate->proof -= 5;
 }

@@ -50,4 +50,10 @@ bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidat
  */
 bool boot_infer_total(struct fsck *fsck, const struct candidate *main, struct candidate *found);
 
+/*
+ * So small a sector count that a volume which calls itself FAT16 would be read as FAT12: the larger one
+ * that its FAT was made for, if less is wrong with that. boot_infer.c
+ */
+bool boot_infer_type(struct fsck *fsck, const struct candidate *main, struct candidate *found);
+
 #endif

@@ -552,18 +552,35 @@ static void work_out(struct fsck *fsck, struct candidate *main)
 	free(found);
 }
 
+/* The same volume, with the sector count that was found for it. */
+static void set_total(struct fsck *fsck, struct candidate *main, const struct candidate *found)
+{
+	boot_fault(fsck, F_TOTAL_SMALL, NULL, fat_boot_total_sec(&main->boot),
+		   fat_boot_total_sec(&found->boot));
+	main->boot = found->boot;
+	main->geometry = found->geometry;
+	main->report = found->report;
+}
+
+/* So few clusters that it would be of another type. */
+static void settle_type(struct fsck *fsck, struct candidate *main)
+{
+	struct candidate *found = malloc(sizeof *found);
+
+	if (found && boot_infer_type(fsck, main, found)) {
+		set_total(fsck, main, found);
+		main->doubted = false;
+	}
+	free(found);
+}
+
 /* Clusters in use behind the end: the end is wrong. */
 static void settle_total(struct fsck *fsck, struct candidate *main)
 {
 	struct candidate *found = malloc(sizeof *found);
 
-	if (found && boot_infer_total(fsck, main, found)) {
-		boot_fault(fsck, F_TOTAL_SMALL, NULL, fat_boot_total_sec(&main->boot),
-			   fat_boot_total_sec(&found->boot));
-		main->boot = found->boot;
-		main->geometry = found->geometry;
-		main->report = found->report;
-	}
+	if (found && boot_infer_total(fsck, main, found))
+		set_total(fsck, main, found);
 	free(found);
 }
 
@@ -577,6 +594,8 @@ static enum fat_status choose(struct fsck *fsck, struct candidate *main, struct 
 		backup->usable = false;
 	if (status != FAT_OK)
 		return status;
+	if (main->usable && candidate_deviates(main, FAT_BOOT_FS_TYPE))
+		settle_type(fsck, main);
 	if (!main->usable || !main->has_fat || main->doubted)
 		work_out(fsck, main);
 	if (!main->usable || !main->has_fat) {
