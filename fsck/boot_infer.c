@@ -2,9 +2,9 @@
 /*
  * boot_infer: what a boot sector must have said, from what is on the volume.
  *
- * Supposes one other value for one field, or, where the sector says nothing at all, all fields, from
- * where FATs and folders are. A supposition is taken only if the whole volume is without fault under
- * it, and no other one is as good: else nothing is known.
+ * Supposes one other value for one field, or, where the sector says nothing at all, all fields,
+ * from where FATs and folders are. A supposition is taken only if the whole volume is without fault
+ * under it, and no other one is as good: else nothing is known.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -110,8 +110,8 @@ static bool fills_device(const struct infer *infer, const struct fat_geometry *g
 }
 
 /*
- * One that holds in all. Of those with the clusters in the same places the one is right that knows of
- * more FATs, and then the one that fills the device.
+ * One that holds in all. Of those with the clusters in the same places the one is right that knows
+ * of more FATs, and then the one that fills the device.
  */
 static void take(struct infer *infer)
 {
@@ -203,7 +203,8 @@ static void suppose_one_field(struct infer *infer, const struct fat_boot *boot)
 
 /* ---- a sector that says nothing ---- */
 
-static void fill_in(struct fat_boot *boot, uint32_t sector_bytes, const uint32_t *place, size_t n_fats)
+static void fill_in(struct fat_boot *boot, uint32_t sector_bytes, const uint32_t *place,
+		    size_t n_fats)
 {
 	*boot = (struct fat_boot){
 		.jump = { 0xEB, 0x3C, 0x90 },
@@ -231,7 +232,8 @@ static void suppose_shape(struct infer *infer, struct fat_boot *boot)
 			boot->root_entries = (uint16_t)n;
 			if (fat_geometry_decode(boot, &geometry) != FAT_OK)
 				continue;
-			memcpy(boot->fs_type, geometry.type == FAT_TYPE_12 ? "FAT12   " : "FAT16   ",
+			memcpy(boot->fs_type,
+			       geometry.type == FAT_TYPE_12 ? "FAT12   " : "FAT16   ",
 			       sizeof boot->fs_type);
 			suppose(infer, boot);
 		}
@@ -250,7 +252,8 @@ static void suppose_all_fields(struct infer *infer)
 		while (n_fats < n && place[n_fats] - place[n_fats - 1] == place[1] - place[0])
 			n_fats++;
 		fill_in(&boot, sector, place, n_fats);
-		if (fat_dev_read(infer->fsck->dev, (uint64_t)place[0] * sector, &media, 1) != FAT_OK)
+		if (fat_dev_read(infer->fsck->dev, (uint64_t)place[0] * sector, &media, 1) !=
+		    FAT_OK)
 			continue;
 		boot.media = media;
 		set_total(&boot, infer->fsck->dev->size_bytes / sector);
@@ -283,7 +286,8 @@ bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidat
 
 /* ---- the end of the volume ---- */
 
-/* What one copy of the FAT makes of the volume; with two or more, the first may be the damaged one. */
+/* What one copy of the FAT makes of the volume; with two or more, the first may be the damaged one.
+ */
 static enum fat_status look_by_copy(const struct fsck *fsck, const struct candidate *candidate,
 				    uint32_t copy, int64_t *score, bool *sound)
 {
@@ -293,7 +297,8 @@ static enum fat_status look_by_copy(const struct fsck *fsck, const struct candid
 	return trial_look(fsck, &candidate->boot, &geometry, score, sound);
 }
 
-/* The last cluster whose entry is in use in that copy, behind the last one that there is; 0: none. */
+/* The last cluster whose entry is in use in that copy, behind the last one that there is; 0: none.
+ */
 static uint32_t last_in_use(struct fsck *fsck, const struct candidate *wider, uint32_t copy,
 			    uint32_t last)
 {
@@ -343,26 +348,32 @@ static uint32_t most_clusters(const struct fsck *fsck, const struct fat_geometry
 	return (uint32_t)min_u64(min_u64(n_fat, n_dev), most);
 }
 
-/* Of the copies that have clusters in use behind the end, the one that fits the volume best. */
+/*
+ * Of the copies that have clusters in use behind the end, the one that makes most of them: one that
+ * was cut while it was restored knows of the clusters, but not of the chain. *as_main: its score
+ * without them.
+ */
 static uint32_t widest_copy(struct fsck *fsck, const struct candidate *main,
-			    const struct candidate *wider, uint32_t *copy, int64_t *best)
+			    const struct candidate *wider, uint32_t *copy, int64_t *as_main)
 {
 	const struct fat_geometry *geometry = &main->geometry;
 	uint32_t first = geometry->mirrored ? 0 : geometry->active_fat, found = 0;
 	uint32_t behind = geometry->mirrored ? geometry->n_fats : first + 1;
+	int64_t best = INT64_MAX;
 
-	*best = INT64_MAX;
 	for (uint32_t i = first; i < behind; i++) {
 		uint32_t last = last_in_use(fsck, wider, i, fat_geometry_last_clus(geometry));
-		int64_t score;
+		int64_t without, with;
 		bool sound;
 
-		if (last == 0 || look_by_copy(fsck, main, i, &score, &sound) != FAT_OK)
+		if (last == 0 || look_by_copy(fsck, wider, i, &with, &sound) != FAT_OK ||
+		    look_by_copy(fsck, main, i, &without, &sound) != FAT_OK)
 			continue;
 		if (sound)
 			return 0; /* all is well without them */
-		if (score < *best) {
-			*best = score;
+		if (with < best) {
+			best = with;
+			*as_main = without;
 			*copy = i;
 			found = last;
 		}

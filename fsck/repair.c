@@ -39,8 +39,9 @@ enum fat_status repair_write(struct repair *repair, enum fat_stage stage, uint64
 	return status;
 }
 
-enum fat_status repair_set_entry(struct repair *repair, enum fat_stage stage, uint32_t clus,
-				 uint32_t value)
+/* Writes, and sees to it that it can be seen, as repair_write() does. */
+static enum fat_status set_in_copy(struct repair *repair, enum fat_stage stage, uint32_t copy,
+				   uint32_t clus, uint32_t value)
 {
 	struct fat_table *table = &repair->fsck->table;
 	enum fat_status status = FAT_OK;
@@ -48,12 +49,24 @@ enum fat_status repair_set_entry(struct repair *repair, enum fat_stage stage, ui
 
 	for (; status == FAT_OK && seen != value && stage < FAT_N_STAGES; stage++) {
 		fat_txn_set_stage(repair->txn, stage);
-		status = fat_table_set(table, clus, value);
+		status = fat_table_set_in_copy(table, copy, clus, value);
 		if (status == FAT_OK)
-			status = fat_table_get_in_copy(table, fat_table_copy_of(table, clus), clus,
-						       &seen);
+			status = fat_table_get_in_copy(table, copy, clus, &seen);
 	}
 	return status;
+}
+
+/* What drivers read is never behind: where another copy is believed, theirs goes along with it. */
+enum fat_status repair_set_entry(struct repair *repair, enum fat_stage stage, uint32_t clus,
+				 uint32_t value)
+{
+	const struct fat_table *table = &repair->fsck->table;
+	uint32_t copy = fat_table_copy_of(table, clus), drivers = table->geometry->active_fat;
+	enum fat_status status = set_in_copy(repair, stage, copy, clus, value);
+
+	if (status != FAT_OK || copy == drivers || fat_table_is_bad(table, drivers, clus))
+		return status;
+	return set_in_copy(repair, stage, drivers, clus, value);
 }
 
 enum fat_status repair_set_end(struct repair *repair, enum fat_stage stage, uint32_t clus)
@@ -153,7 +166,7 @@ enum fat_status repair_zero_cluster(struct repair *repair, uint32_t clus)
 {
 	const struct fat_geometry *geometry = &repair->fsck->geometry;
 	enum fat_status status =
-		fat_txn_zero(repair->txn, FAT_STAGE_CONTENT,
+		fat_txn_fill(repair->txn, FAT_STAGE_CONTENT, 0,
 			     fat_geometry_cluster_off(geometry, clus), geometry->cluster_bytes);
 
 	return status == FAT_ERR_ARGUMENT ? fill_by_bytes(repair, clus, 0) : status;

@@ -2,8 +2,8 @@
 /*
  * repair_final: what is derived from the rest: mirror copies, boot sectors, FSInfo, flags.
  *
- * Runs once, when all other repairs are in the overlay. Copies that were not believed are overwritten
- * here, behind everything that was decided by believing the others.
+ * Runs once, when all other repairs are in the overlay. Copies that were not believed are
+ * overwritten here, behind everything that was decided by believing the others.
  */
 #include <string.h>
 
@@ -25,29 +25,30 @@ struct mirror {
 #define MAX_RUN	 64u   /* entries of a run that are written one by one */
 #define MAX_RUNS 64u   /* of these */
 
-static enum fat_status mirror_sectors(struct mirror *mirror, uint32_t copy, uint32_t first,
-				      uint32_t last)
+/*
+ * What is free in the FAT that drivers read, or leads elsewhere than it ought to, becomes an end
+ * first: in whatever order its sectors arrive then, nothing leads into a free cluster or to
+ * another's.
+ */
+static enum fat_status hold_entry(struct repair *repair, uint32_t copy, uint32_t clus)
 {
-	struct fsck *fsck = mirror->repair->fsck;
-	const struct fat_geometry *geometry = &fsck->geometry;
-	uint64_t sector = geometry->sector_bytes;
-	uint64_t from = fat_entry_off(geometry->type, first) / sector * sector;
-	uint64_t end = (fat_entry_off(geometry->type, last) + 4 + sector - 1) / sector * sector;
+	struct fat_table *table = &repair->fsck->table;
+	uint32_t value, found, end = fat_entry_mask(table->geometry->type);
+	enum fat_status status;
 
-	if (mirror->copy != copy || first == 0) {
-		mirror->copy = copy;
-		mirror->done_off = 0;
-	}
-	if (end > fat_geometry_fat_bytes(geometry))
-		end = fat_geometry_fat_bytes(geometry);
-	if (from < mirror->done_off)
-		from = mirror->done_off;
-	if (from >= end)
+	if (copy != table->geometry->active_fat || clus < FAT_FIRST_CLUS)
 		return FAT_OK;
-	mirror->done_off = end;
-	return fat_txn_copy(mirror->repair->txn, FAT_STAGE_MIRROR,
-			    fat_geometry_fat_off(geometry, copy) + from,
-			    fat_geometry_fat_off(geometry, fsck->table.copy) + from, end - from);
+	status = fat_table_get(table, clus, &value);
+	if (status == FAT_OK)
+		status = fat_table_get_in_copy(table, copy, clus, &found);
+	if (status != FAT_OK || found == value ||
+	    (found != 0 && !fat_geometry_has_clus(table->geometry, found)))
+		return status;
+	fat_txn_set_stage(repair->txn, FAT_STAGE_PREPARE);
+	return fat_table_set_in_copy(table, copy, clus,
+				     fat_geometry_has_clus(table->geometry, value) || value == 0 ?
+					     end :
+					     value);
 }
 
 static enum fat_status mirror_entry(struct repair *repair, uint32_t copy, uint32_t clus)
@@ -60,26 +61,31 @@ static enum fat_status mirror_entry(struct repair *repair, uint32_t copy, uint32
 	return status == FAT_OK ? fat_table_set_in_copy(table, copy, clus, value) : status;
 }
 
-/* With the four bits of FAT32 that are reserved. */
-static enum fat_status mirror_entry_32(struct repair *repair, uint32_t copy, uint32_t clus)
+/*
+ * Of whole bytes, with the four bits of FAT32 that are reserved; as it is before CLEAN, which takes
+ * the mark away in each copy.
+ */
+static enum fat_status mirror_bytes(struct repair *repair, uint32_t copy, uint32_t clus)
 {
 	const struct fat_table *table = &repair->fsck->table;
-	uint64_t at = fat_entry_off(FAT_TYPE_32, clus);
+	enum fat_type type = table->geometry->type;
+	uint64_t at = fat_entry_off(type, clus);
 	uint64_t off = fat_geometry_fat_off(table->geometry, copy) + at;
+	size_t n = (size_t)type / 8;
 	uint8_t bytes[4], found[4];
 	enum fat_status status;
 
-	status = fat_dev_read(repair->txn,
-			      fat_geometry_fat_off(table->geometry, fat_table_copy_of(table, clus)) +
-				      at,
-			      bytes, sizeof bytes);
+	status = fat_txn_read_before(repair->txn, FAT_STAGE_CLEAN,
+				     fat_geometry_fat_off(table->geometry,
+							  fat_table_copy_of(table, clus)) + at,
+				     bytes, n);
 	if (status == FAT_OK)
-		status = fat_dev_read(repair->txn, off, found, sizeof found);
-	if (status != FAT_OK || memcmp(bytes, found, sizeof bytes) == 0)
+		status = fat_dev_read(repair->txn, off, found, n);
+	if (status != FAT_OK || memcmp(bytes, found, n) == 0)
 		return status;
-	fat_txn_set_stage(repair->txn, fat_entry_get(FAT_TYPE_32, bytes, 0) ? FAT_STAGE_MIRROR :
-									      FAT_STAGE_SUMMARY);
-	return fat_dev_write(repair->txn, off, bytes, sizeof bytes);
+	fat_txn_set_stage(repair->txn,
+			  fat_entry_get(type, bytes, 0) ? FAT_STAGE_MIRROR : FAT_STAGE_SUMMARY);
+	return fat_dev_write(repair->txn, off, bytes, n);
 }
 
 static enum fat_status mirror_entries(struct repair *repair, uint32_t copy, uint32_t first,
@@ -93,18 +99,60 @@ static enum fat_status mirror_entries(struct repair *repair, uint32_t copy, uint
 		first -= first % n;
 		last = min_u32(last + n - 1 - last % n, fat_geometry_last_clus(geometry));
 	}
-	for (uint32_t c = first; c <= last && status == FAT_OK; c++)
-		status = geometry->type == FAT_TYPE_32 ? mirror_entry_32(repair, copy, c) :
-							 mirror_entry(repair, copy, c);
+	for (uint32_t c = first; c <= last && status == FAT_OK; c++) {
+		status = hold_entry(repair, copy, c);
+		if (status == FAT_OK)
+			status = geometry->type == FAT_TYPE_12 ? mirror_entry(repair, copy, c) :
+								 mirror_bytes(repair, copy, c);
+	}
 	return status;
 }
 
-/* Entries become free after those that led to them have changed; whole sectors where all is wrong. */
+/*
+ * Whole sectors, held as entries are; FFh is the end mark of every width. The first has the marks
+ * of the volume in it: entry by entry.
+ */
+static enum fat_status mirror_sectors(struct mirror *mirror, uint32_t copy, uint32_t first,
+				      uint32_t last)
+{
+	struct repair *repair = mirror->repair;
+	const struct fat_geometry *geometry = &repair->fsck->geometry;
+	uint64_t sector = geometry->sector_bytes, off = fat_geometry_fat_off(geometry, copy);
+	uint64_t from = fat_entry_off(geometry->type, first) / sector * sector;
+	uint64_t end = (fat_entry_off(geometry->type, last) + 4 + sector - 1) / sector * sector;
+	enum fat_status status = FAT_OK;
+
+	if (mirror->copy != copy || first == 0) {
+		mirror->copy = copy;
+		mirror->done_off = 0;
+	}
+	if (from == 0) {
+		status = mirror_entries(repair, copy, first,
+					(uint32_t)(sector * 8 / (unsigned)geometry->type) - 1);
+		from = sector;
+	}
+	end = min_u64(end, fat_geometry_fat_bytes(geometry));
+	from = max_u64(from, mirror->done_off);
+	if (status != FAT_OK || from >= end)
+		return status;
+	mirror->done_off = end;
+	if (copy == geometry->active_fat)
+		status = fat_txn_fill(repair->txn, FAT_STAGE_PREPARE, 0xFF, off + from, end - from);
+	if (status != FAT_OK)
+		return status;
+	return fat_txn_copy(repair->txn, FAT_STAGE_MIRROR, off + from,
+			    fat_geometry_fat_off(geometry, repair->fsck->table.copy) + from,
+			    end - from);
+}
+
+/* Entries become free after those that led to them have changed; whole sectors where all is wrong.
+ */
 static enum fat_status mirror_run(void *context, uint32_t copy, uint32_t first, uint32_t last)
 {
 	struct mirror *mirror = context;
+	const struct fat_table *table = &mirror->repair->fsck->table;
 
-	if (mirror->repair->fsck->table.n_ranges > 0 || mirror->repair->fsck->table.n_bad > 0 ||
+	if (table->n_ranges > 0 || table->n_bad > 0 || table->geometry->type == FAT_TYPE_12 ||
 	    (last - first < MAX_RUN && mirror->n_runs++ < MAX_RUNS))
 		return mirror_entries(mirror->repair, copy, first, last);
 	return mirror_sectors(mirror, copy, first, last);
@@ -289,8 +337,8 @@ static enum fat_status mark(struct repair *repair)
 	for (uint32_t i = 0; flag != 0 && i < fsck->geometry.n_fats && status == FAT_OK; i++)
 		if (i == believed || fsck->geometry.mirrored)
 			status = write_fat_flag(repair,
-						i == believed ? FAT_STAGE_MARK : FAT_STAGE_MIRROR, i,
-						flag, false);
+						i == believed ? FAT_STAGE_MARK : FAT_STAGE_MIRROR,
+						i, flag, false);
 	return status;
 }
 

@@ -118,6 +118,17 @@ static enum fat_status change_slot(struct repair *repair, const struct fault *fa
 	return status;
 }
 
+/* It may only say at the end that the volume is clean. */
+static enum fat_status set_entry1(struct repair *repair, uint32_t found)
+{
+	enum fat_type type = repair->fsck->geometry.type;
+	uint32_t clean = fat_entry_clean_bit(type);
+	enum fat_status status = repair_set_entry(repair, FAT_STAGE_DETACH, 1,
+						  (fat_entry_mask(type) & ~clean) | (found & clean));
+
+	return status == FAT_OK && clean ? repair_set_end(repair, FAT_STAGE_CLEAN, 1) : status;
+}
+
 enum fat_status repair_flat(struct repair *repair, struct fault *fault)
 {
 	switch ((int)fault->id) {
@@ -125,7 +136,7 @@ enum fat_status repair_flat(struct repair *repair, struct fault *fault)
 	case F_ENTRY0_BITS:
 		return repair_set_entry(repair, FAT_STAGE_DETACH, 0, (uint32_t)fault->b);
 	case F_ENTRY1_BITS:
-		return repair_set_end(repair, FAT_STAGE_DETACH, 1);
+		return set_entry1(repair, (uint32_t)fault->a);
 	case F_DIR_START_FREE:
 		return repair_set_end(repair, FAT_STAGE_DETACH, fault->start);
 	case F_TWIN:

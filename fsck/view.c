@@ -15,6 +15,14 @@
 #define NEAR_ENTRIES 1u
 #define MAX_SPLIT    4096u /* entries of a run that is looked at one by one */
 
+/* What a look made of the volume. */
+struct verdict {
+	int64_t score;
+	uint64_t n_used; /* clusters in use */
+	size_t n_lost;	 /* chains */
+	bool sound;
+};
+
 struct trial {
 	struct fsck *fsck;
 	struct fsck probe;
@@ -22,11 +30,9 @@ struct trial {
 	uint32_t n_groups;
 	uint32_t choice[MAX_GROUPS]; /* the copy each group comes from */
 	uint32_t copy;
-	bool sound; /* a choice was found that leaves no fault */
-	uint64_t n_used; /* clusters in use, in the last look */
 };
 
-static enum fat_status look(struct trial *trial, int64_t *score)
+static enum fat_status look(struct trial *trial, struct verdict *verdict)
 {
 	struct fsck *probe = &trial->probe;
 	struct fat_table_range ranges[MAX_GROUPS];
@@ -45,9 +51,12 @@ static enum fat_status look(struct trial *trial, int64_t *score)
 		status = pass_tree(probe);
 	if (status == FAT_OK)
 		status = pass_lost(probe);
-	*score = trial_score(probe);
-	trial->sound = trial_is_sound(probe);
-	trial->n_used = probe->count.used - probe->count.invalid;
+	*verdict = (struct verdict){
+		.score = trial_score(probe),
+		.n_used = probe->count.used - probe->count.invalid,
+		.n_lost = probe->lost.n,
+		.sound = trial_is_sound(probe),
+	};
 	fat_table_set_source(&probe->table, trial->copy, NULL, 0);
 	return status;
 }
@@ -144,37 +153,39 @@ static void choose_all(struct trial *trial, uint32_t copy)
 	trial->copy = copy;
 }
 
-/* Of equals the one that has more in use: freeing what was a file's is what cannot be undone. */
-static bool is_better(const struct trial *trial, int64_t score, int64_t best, uint64_t n_used)
+/*
+ * Of equals the one that has more in use: freeing what was a file's is what cannot be undone. Of
+ * those the one that has less of it in pieces: a cut left them in FAT 1.
+ */
+static bool is_better(const struct verdict *verdict, const struct verdict *best)
 {
-	return score < best || (score == best && trial->n_used > n_used);
+	if (verdict->score != best->score)
+		return verdict->score < best->score;
+	if (verdict->n_used != best->n_used)
+		return verdict->n_used > best->n_used;
+	return verdict->n_lost < best->n_lost;
 }
 
-static enum fat_status try_copies(struct trial *trial, int64_t *best, uint64_t *n_used)
+static enum fat_status try_copies(struct trial *trial, struct verdict *best)
 {
 	uint32_t best_copy = 0;
 	enum fat_status status = FAT_OK;
-	bool sound = false;
 
-	*best = INT64_MAX;
 	for (uint32_t i = 0; i < trial->fsck->geometry.n_fats && status == FAT_OK; i++) {
-		int64_t score;
+		struct verdict verdict;
 
 		choose_all(trial, i);
-		status = look(trial, &score);
-		if (i == 0 || is_better(trial, score, *best, *n_used)) {
-			*best = score;
-			*n_used = trial->n_used;
+		status = look(trial, &verdict);
+		if (i == 0 || is_better(&verdict, best)) {
+			*best = verdict;
 			best_copy = i;
-			sound = trial->sound;
 		}
 	}
 	choose_all(trial, best_copy);
-	trial->sound = sound;
 	return status;
 }
 
-static enum fat_status try_groups(struct trial *trial, int64_t *best, uint64_t *n_used)
+static enum fat_status try_groups(struct trial *trial, struct verdict *best)
 {
 	enum fat_status status = FAT_OK;
 
@@ -182,15 +193,14 @@ static enum fat_status try_groups(struct trial *trial, int64_t *best, uint64_t *
 		uint32_t kept = trial->choice[g];
 
 		for (uint32_t i = 0; i < trial->fsck->geometry.n_fats && status == FAT_OK; i++) {
-			int64_t score;
+			struct verdict verdict;
 
 			if (i == kept)
 				continue;
 			trial->choice[g] = i;
-			status = look(trial, &score);
-			if (is_better(trial, score, *best, *n_used)) {
-				*best = score;
-				*n_used = trial->n_used;
+			status = look(trial, &verdict);
+			if (is_better(&verdict, best)) {
+				*best = verdict;
 				kept = i;
 			}
 		}
@@ -224,8 +234,7 @@ enum fat_status view_choose(struct fsck *fsck)
 	struct trial *trial = calloc(1, sizeof *trial);
 	struct fat_vec parts;
 	enum fat_status status;
-	uint64_t n_used = 0;
-	int64_t best;
+	struct verdict best = { 0 };
 
 	if (!trial)
 		return FAT_ERR_MEMORY;
@@ -241,9 +250,9 @@ enum fat_status view_choose(struct fsck *fsck)
 	make_groups(trial, &parts);
 	fat_vec_fini(&parts);
 	if (status == FAT_OK)
-		status = try_copies(trial, &best, &n_used);
-	if (status == FAT_OK && !trial->sound)
-		status = try_groups(trial, &best, &n_used);
+		status = try_copies(trial, &best);
+	if (status == FAT_OK && !best.sound)
+		status = try_groups(trial, &best);
 	if (status == FAT_OK)
 		status = apply(trial);
 	fsck_fini(&trial->probe);

@@ -27,7 +27,8 @@ struct patch {
 struct range {
 	uint64_t off, len_bytes;
 	uint64_t source_off;
-	bool zero;
+	bool is_fill; /* of one byte; no source */
+	uint8_t fill;
 };
 
 struct range_list {
@@ -213,7 +214,7 @@ static size_t first_behind(const struct range_list *list, uint64_t off)
 static bool is_source(const struct range_list *list, const struct range *range)
 {
 	for (size_t i = 0; i < list->n; i++)
-		if (!list->range[i].zero &&
+		if (!list->range[i].is_fill &&
 		    list->range[i].source_off < range->off + range->len_bytes &&
 		    range->off < list->range[i].source_off + list->range[i].len_bytes)
 			return true;
@@ -230,7 +231,7 @@ static bool range_fits(const struct dev_txn *txn, const struct range *range)
 	if (range->off > size || range->len_bytes > size - range->off ||
 	    range->source_off > size || range->len_bytes > size - range->source_off)
 		return false;
-	return range->zero || range->source_off >= range->off + range->len_bytes ||
+	return range->is_fill || range->source_off >= range->off + range->len_bytes ||
 	       range->off >= range->source_off + range->len_bytes;
 }
 
@@ -328,11 +329,12 @@ static enum fat_status add_range(struct dev_txn *txn, enum fat_stage stage,
 	return FAT_OK;
 }
 
-enum fat_status fat_txn_zero(struct fat_dev *dev, enum fat_stage stage, uint64_t off,
+enum fat_status fat_txn_fill(struct fat_dev *dev, enum fat_stage stage, uint8_t byte, uint64_t off,
 			     uint64_t len_bytes)
 {
 	return add_range(as_txn(dev), stage,
-			 &(struct range){ .off = off, .len_bytes = len_bytes, .zero = true });
+			 &(struct range){ .off = off, .len_bytes = len_bytes, .is_fill = true,
+					  .fill = byte });
 }
 
 /* The first part of a copy, as long as its source is of one piece; a copy's copy has its source. */
@@ -349,8 +351,10 @@ static void resolve(const struct range_list *list, struct range *range)
 	}
 	range->len_bytes = min_u64(range->len_bytes,
 				   source->off + source->len_bytes - range->source_off);
-	range->zero = source->zero;
-	range->source_off = source->zero ? 0 : range->source_off - source->off + source->source_off;
+	range->is_fill = source->is_fill;
+	range->fill = source->fill;
+	range->source_off = source->is_fill ? 0 :
+					      range->source_off - source->off + source->source_off;
 }
 
 enum fat_status fat_txn_copy(struct fat_dev *dev, enum fat_stage stage, uint64_t off,
@@ -395,8 +399,8 @@ static enum fat_status apply_ranges(struct dev_txn *txn, int stage, uint64_t off
 		size_t n = (size_t)(min_u64(off + len_bytes, range->off + range->len_bytes) -
 				    from);
 
-		if (range->zero)
-			memset(buf + (from - off), 0, n);
+		if (range->is_fill)
+			memset(buf + (from - off), range->fill, n);
 		else
 			status = read_below_stage(txn, stage,
 						  range->source_off + (from - range->off),
@@ -504,12 +508,15 @@ static enum fat_status write_range(struct dev_txn *txn, const struct range *rang
 	struct fat_dev *below = txn->dev.below;
 	enum fat_status status = FAT_OK;
 
-	if (range->zero)
+	if (range->is_fill && range->fill == 0)
 		return fat_dev_zero(below, range->off, range->len_bytes);
+	if (range->is_fill)
+		memset(txn->run, range->fill, RUN_BYTES);
 	for (uint64_t done = 0; status == FAT_OK && done < range->len_bytes; done += RUN_BYTES) {
 		size_t n = (size_t)min_u64(RUN_BYTES, range->len_bytes - done);
 
-		status = fat_dev_read(below, range->source_off + done, txn->run, n);
+		if (!range->is_fill)
+			status = fat_dev_read(below, range->source_off + done, txn->run, n);
 		if (status == FAT_OK)
 			status = fat_dev_write(below, range->off + done, txn->run, n);
 	}

@@ -1126,7 +1126,7 @@ enum fat_status fat_txn_read_before(struct fat_dev *txn, enum fat_stage stage, u
  * over it. Offsets and length in whole sectors; the source of a copy must not be overwritten by
  * another range of the same stage: FAT_ERR_ARGUMENT. O(n).
  */
-enum fat_status fat_txn_zero(struct fat_dev *txn, enum fat_stage stage, uint64_t off,
+enum fat_status fat_txn_fill(struct fat_dev *txn, enum fat_stage stage, uint8_t byte, uint64_t off,
 			     uint64_t len_bytes);
 enum fat_status fat_txn_copy(struct fat_dev *txn, enum fat_stage stage, uint64_t off,
 			     uint64_t source_off, uint64_t len_bytes);

@@ -111,7 +111,6 @@ struct crash_world {
 	struct fat_dev *s0, *s1; /* before, and after a whole repair */
 	struct shape shape;
 	struct crash_refs before;
-	bool mass_damage; /* S0's FAT is wrong in many entries: half restored it refers anywhere */
 	struct crash_file *file; /* with content, in s1 */
 	size_t n_files;
 };
@@ -124,7 +123,8 @@ void crash_world_close(struct crash_world *world);
 /*
  * A state before anything repaired it: no new double reference, no chain into free, marked dirty.
  * end: how the volume was when the interrupted run was through; such a state is not interrupted.
- * torn: not cut between two writes; then FAT12 entries that lie in two sectors say nothing.
+ * torn: not cut between two writes; then FAT12 entries that lie in two sectors say nothing, and a
+ * boot sector of FAT12 that is neither old nor new has no mark.
  */
 void crash_check_state(const struct crash_world *world, struct fat_dev *state,
 		       const struct fat_dev *end, bool torn, struct notes *complaints);
@@ -158,5 +158,7 @@ void crash_undo_cuts(const struct crash_subject *subject, struct crash_counts *c
 		     struct notes *complaints);
 /* One state again; id as printed, without the name. */
 void crash_replay(const struct crash_subject *subject, const char *id, struct notes *complaints);
+/* An image file of one; false: no such id. Not of a second cut. */
+bool crash_save_state(const struct crash_subject *subject, const char *id, const char *path);
 
 #endif

@@ -36,7 +36,8 @@ struct dev_order {
 	bool wrote;
 	uint64_t unmarked_off; /* of a write to a volume that was not marked dirty */
 	bool has_unmarked;
-	int primary; /* the FAT that repairs are made in; -1: not known yet */
+	bool copies_differ; /* before anything is written: another FAT than drivers' may be believed */
+	uint32_t believed; /* the FAT that repairs are made in beside the drivers': the first written */
 };
 
 static const char *stage_name(unsigned stages)
@@ -56,10 +57,10 @@ static const char *stage_name(unsigned stages)
 static unsigned of_state(const struct dev_order *order, uint8_t was, uint8_t is)
 {
 	if (!((was ^ is) & 1))
-		return FIX | CLEAN;
+		return MIRROR | CLEAN;
 	if (!(is & 1))
 		return CLEAN;
-	return crash_is_dirty(order->dev.below, &order->shape) ? MARK | FIX : MARK;
+	return crash_is_dirty(order->dev.below, &order->shape) ? MARK | MIRROR : MARK;
 }
 
 static unsigned of_boot_byte(const struct dev_order *order, uint64_t off, uint8_t was, uint8_t is)
@@ -69,11 +70,9 @@ static unsigned of_boot_byte(const struct dev_order *order, uint64_t off, uint8_
 
 	if (off == (shape->bits == 32 ? 65 : 37))
 		return of_state(order, was, is);
-	if (sector == 0) /* with the last write of all it is as atomic as any */
-		return MARK | FIX | CLEAN;
 	if (shape->bits == 32 && sector == shape->fsinfo_sec)
 		return SUMMARY;
-	return FIX | SUMMARY;
+	return MIRROR;
 }
 
 static unsigned of_entry_one(const struct shape *shape, uint32_t was, uint32_t is)
@@ -82,7 +81,7 @@ static unsigned of_entry_one(const struct shape *shape, uint32_t was, uint32_t i
 
 	if ((was ^ is) & clean)
 		return is & clean ? CLEAN : MARK;
-	return FIX | CLEAN;
+	return DETACH | MIRROR | CLEAN;
 }
 
 static bool is_in_other_copy(const struct dev_order *order, uint32_t copy, uint32_t clus,
@@ -99,15 +98,16 @@ static unsigned of_primary_entry(uint32_t was, uint32_t is, uint32_t end_min)
 {
 	if (is == 0)
 		return RELEASE;
-	if (was != 0 && is >= end_min)
-		return PREPARE | DETACH;
-	return PREPARE | DETACH | ATTACH;
+	if (was == 0)
+		return PREPARE | DETACH | ATTACH;
+	return is >= end_min ? PREPARE | DETACH : DETACH | ATTACH;
 }
 
 /*
- * Something new is written to one FAT first, whichever it is that the repair trusts; the others
- * follow in MIRROR, or in SUMMARY with what becomes free. What makes an entry equal to another
- * copy's can be that, or a repair that takes the other copy's word.
+ * Something new is written to one FAT first; the others follow in MIRROR, or in SUMMARY with what
+ * becomes free. What makes an entry equal to another copy's can be that, or a repair that takes the
+ * other copy's word. The FAT that is written first is the one that drivers read; where the copies
+ * differed another one may be believed, and the drivers' goes along with it.
  */
 static unsigned of_entry(struct dev_order *order, uint32_t copy, uint32_t clus, uint32_t was,
 			 uint32_t is)
@@ -116,14 +116,14 @@ static unsigned of_entry(struct dev_order *order, uint32_t copy, uint32_t clus, 
 	unsigned follow = 0;
 
 	if (clus == 0)
-		return FIX;
+		return DETACH | MIRROR;
 	if (clus == 1)
 		return (follows ? MIRROR : 0) | of_entry_one(&order->shape, was, is);
-	if (!follows && order->primary < 0)
-		order->primary = (int)copy;
+	if (order->copies_differ && order->believed == order->shape.active_fat)
+		order->believed = copy;
 	if (follows)
 		follow = is == 0 ? MIRROR | SUMMARY : MIRROR;
-	if (order->primary >= 0 && order->primary != (int)copy)
+	if (copy != order->shape.active_fat && copy != order->believed)
 		return follow ? follow : MIRROR;
 	return follow | of_primary_entry(was, is, shape_end_min(&order->shape));
 }
@@ -164,10 +164,10 @@ static unsigned of_slot(const struct dev_order *order, uint64_t off, const uint8
 	if (!is_alive(was) && !is_alive(is))
 		return FIX;
 	if (!is_alive(was))
-		return is_long(is) ? PREPARE : ATTACH | (is[0] == '.' ? PREPARE | DETACH : 0);
+		return is_long(is) ? PREPARE : ATTACH | (is[0] == '.' ? DETACH : 0);
 	if (!is_alive(is))
 		return is_long(was) || !is_read(order, off) ? DETACH | RELEASE : DETACH;
-	return PREPARE | DETACH | ATTACH | (gives_up(was, is) ? RELEASE : 0);
+	return DETACH | ATTACH | (gives_up(was, is) ? RELEASE : 0);
 }
 
 /* ---- what a write changes ------------------------------------------------------------------ */
@@ -340,6 +340,15 @@ static const struct fat_dev_ops order_ops = {
 	.close = order_close,
 };
 
+static bool copies_differ(struct fat_dev *dev, const struct shape *shape)
+{
+	for (uint32_t copy = 1; copy < shape->n_fats; copy++)
+		for (uint32_t c = 2; c < shape->n_clus + 2; c++)
+			if (table_get(dev, shape, copy, c) != table_get(dev, shape, 0, c))
+				return true;
+	return false;
+}
+
 struct fat_dev *dev_order_open(struct fat_dev *below, const struct shape *shape,
 			       struct notes *violations)
 {
@@ -352,6 +361,7 @@ struct fat_dev *dev_order_open(struct fat_dev *below, const struct shape *shape,
 	order->shape = *shape;
 	order->violations = violations;
 	order->floor = order->batch = ALL;
-	order->primary = -1;
+	order->believed = shape->active_fat;
+	order->copies_differ = copies_differ(below, shape);
 	return &order->dev;
 }

@@ -301,3 +301,22 @@ void crash_replay(const struct crash_subject *subject, const char *id, struct no
 	free(first);
 	close_explorer(&explorer);
 }
+
+bool crash_save_state(const struct crash_subject *subject, const char *id, const char *path)
+{
+	struct crash_counts counts = { 0 };
+	struct notes complaints = { 0 };
+	struct explorer explorer = { .subject = subject,
+				     .counts = &counts,
+				     .complaints = &complaints };
+	struct fat_dev *state;
+
+	open_explorer(&explorer, &complaints);
+	state = crash_state_build(&explorer.states, subject->s0, id);
+	if (state)
+		snap_to_file(state, path);
+	fat_dev_close(state);
+	notes_free(&complaints);
+	close_explorer(&explorer);
+	return state != NULL;
+}

@@ -13,9 +13,8 @@
 #include "lib/bytes.h"
 #include "tests/recipes/dev_snap.h"
 
-#define ATTR_DIR    0x10u
-#define ATTR_LABEL  0x08u
-#define MASS_DAMAGE 48u /* entries */
+#define ATTR_DIR   0x10u
+#define ATTR_LABEL 0x08u
 
 /* ---- references ---------------------------------------------------------------------------- */
 
@@ -219,15 +218,35 @@ static void check_free(const struct crash_world *world, const struct crash_refs 
 		  (unsigned long long)(ref->from ? ref->from : ref->off));
 }
 
-/* A boot sector that was torn while it was restored: it was unusable and is so still. */
+/*
+ * A boot sector that was torn while it was restored: it was unusable and is so still. FAT12 has no
+ * other place for a mark.
+ */
 static bool is_half_a_boot(const struct crash_world *world, struct fat_dev *state)
 {
 	uint8_t s0[512], s1[512], now[512];
 
+	if (world->shape.bits != 12)
+		return false;
 	get_bytes(world->s0, 0, s0, 512);
 	get_bytes(world->s1, 0, s1, 512);
 	get_bytes(state, 0, now, 512);
 	return memcmp(now, s0, 512) != 0 && memcmp(now, s1, 512) != 0;
+}
+
+/* Of an entry of FAT12 that lies in two sectors one half may have arrived: it refers anywhere. */
+static void drop_half_refs(const struct crash_world *world, struct crash_refs *refs)
+{
+	uint32_t sector = world->shape.sector_bytes;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < refs->n; i++) {
+		uint64_t at = (uint64_t)refs->ref[i].from * 3 / 2;
+
+		if (world->shape.bits != 12 || refs->ref[i].from == 0 || at % sector != sector - 1)
+			refs->ref[kept++] = refs->ref[i];
+	}
+	refs->n = kept;
 }
 
 void crash_check_state(const struct crash_world *world, struct fat_dev *state,
@@ -238,11 +257,11 @@ void crash_check_state(const struct crash_world *world, struct fat_dev *state,
 	if (snap_first_difference(world->s0, state) == UINT64_MAX ||
 	    snap_first_difference(end, state) == UINT64_MAX)
 		return;
-	if (!crash_is_dirty(state, &world->shape) && !is_half_a_boot(world, state))
+	if (!crash_is_dirty(state, &world->shape) && !(torn && is_half_a_boot(world, state)))
 		notes_add(complaints, "the volume is not marked dirty");
-	if (world->mass_damage || (torn && world->shape.bits == 12))
-		return;
 	crash_refs_read(&refs, state, &world->shape);
+	if (torn)
+		drop_half_refs(world, &refs);
 	for (size_t i = 0, n; i < refs.n; i += n) {
 		for (n = 1; i + n < refs.n && refs.ref[i + n].clus == refs.ref[i].clus;)
 			n++;
@@ -260,15 +279,6 @@ static bool is_recovered(const char *path)
 	return strstr(path, "/FSCK") || strstr(path, "/FOUND.");
 }
 
-static size_t count_changed(const struct crash_world *world, const struct survey *survey)
-{
-	size_t n = 0;
-
-	for (uint32_t c = 2; survey->fat && c < world->shape.n_clus + 2; c++)
-		n += c >= survey->shape.n_clus + 2 || survey->fat[c] != world->before.fat[c];
-	return n;
-}
-
 void crash_world_open(struct crash_world *world, struct fat_dev *s0, struct fat_dev *s1,
 		      const struct shape *shape)
 {
@@ -277,7 +287,6 @@ void crash_world_open(struct crash_world *world, struct fat_dev *s0, struct fat_
 	*world = (struct crash_world){ .s0 = s0, .s1 = s1, .shape = *shape };
 	crash_refs_read(&world->before, s0, shape);
 	survey_read(&survey, s1);
-	world->mass_damage = count_changed(world, &survey) > MASS_DAMAGE;
 	for (size_t i = 0; i < survey.n_found; i++) {
 		const struct found *found = &survey.found[i];
 

@@ -7,6 +7,8 @@
  *   test_crash -s [FOLDER...]   every volume, a sample of states: some minutes
  *   test_crash [-s] NAME...     the same for the volumes whose name begins so
  *   test_crash NAME:ID          one state again, as a failure prints it after "replay"
+ *   test_crash :order           the order of writes of every volume, nothing else: seconds
+ *   test_crash NAME:ID IMG      an image file of one state
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,7 @@ struct sum {
 	unsigned n, failed;
 	bool all;
 	size_t max_states;
-	const char *only, *id;
+	const char *only, *id, *image_path;
 	size_t only_len;
 	struct crash_counts counts;
 };
@@ -80,7 +82,9 @@ static void explore(struct sum *sum, const struct recipe *recipe, const struct i
 	expect_read(image, &expect);
 	subject.is_unsound = expect.unharmed || expect.n_allowed > 0;
 	if (is_repairable(&expect) && image->n_unreadable == 0) {
-		if (sum->id) {
+		if (sum->image_path) {
+			crash_save_state(&subject, sum->id, sum->image_path);
+		} else if (sum->id) {
 			crash_replay(&subject, sum->id, &complaints);
 		} else {
 			crash_explore(&subject, &sum->counts, &complaints);
@@ -142,6 +146,8 @@ int main(int argc, char **argv)
 		sum.max_states = argv[i++][1] == 's' ? SAMPLE_STATES : 0;
 	if (i == argc)
 		run_argument(&sum, NULL);
+	if (i + 2 == argc && strchr(argv[i], ':'))
+		sum.image_path = argv[--argc];
 	for (; i < argc; i++)
 		run_argument(&sum, argv[i]);
 	printf("1..%u\n# %llu states, %llu second cuts, %llu failing calls, %llu failing "

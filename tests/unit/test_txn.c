@@ -34,10 +34,10 @@ static struct fat_dev *make_medium(uint8_t *content)
 }
 
 /* The model: of each byte in each stage, where it comes from, and which of its bits are edited. */
-enum { NOTHING = -1, ZEROS = -2 };
+enum { NOTHING = -1, FILLED = -2 }; /* with byte n: FILLED - n */
 
 struct model {
-	int source[FAT_N_STAGES][SIZE]; /* NOTHING, ZEROS, or an offset: what is there before the stage */
+	int source[FAT_N_STAGES][SIZE]; /* NOTHING, FILLED - n, or an offset before the stage */
 	uint8_t bits[FAT_N_STAGES][SIZE], mask[FAT_N_STAGES][SIZE];
 };
 
@@ -59,7 +59,7 @@ static void model_range(struct model *model, enum fat_stage stage, uint32_t off,
 
 	memcpy(was, model->source[stage], sizeof was);
 	for (uint32_t i = 0; i < len; i++) {
-		int from = source == ZEROS ? ZEROS : source + (int)i;
+		int from = source <= FILLED ? source : source + (int)i;
 
 		model->source[stage][off + i] =
 			from >= 0 && was[from] != NOTHING ? was[from] : from;
@@ -79,7 +79,7 @@ static void model_apply(const struct model *model, uint8_t *content)
 			uint8_t mask = model->mask[stage][i];
 
 			if (source != NOTHING)
-				content[i] = source == ZEROS ? 0 : before[source];
+				content[i] = source <= FILLED ? (uint8_t)(FILLED - source) : before[source];
 			content[i] = (uint8_t)((content[i] & ~mask) | (model->bits[stage][i] & mask));
 		}
 	}
@@ -92,6 +92,7 @@ static bool random_edit(uint32_t *seed, struct fat_dev *txn, struct model *model
 	uint32_t kind = random_below(seed, 10), len = 1 + random_below(seed, 500);
 	uint32_t off = random_below(seed, SIZE - len), source;
 	uint8_t bytes[500], mask[500];
+	uint8_t fill;
 
 	if (kind < 8) {
 		for (uint32_t i = 0; i < len; i++) {
@@ -105,10 +106,11 @@ static bool random_edit(uint32_t *seed, struct fat_dev *txn, struct model *model
 	len = SECTOR * (1 + random_below(seed, 4));
 	off = SECTOR * random_below(seed, N_SECTOR - 4);
 	source = SECTOR * random_below(seed, N_SECTOR - 4);
-	if (kind == 8 ? fat_txn_zero(txn, stage, off, len) != FAT_OK :
+	fill = random_below(seed, 2) ? 0xFF : 0;
+	if (kind == 8 ? fat_txn_fill(txn, stage, fill, off, len) != FAT_OK :
 			fat_txn_copy(txn, stage, off, source, len) != FAT_OK)
 		return false;
-	model_range(model, stage, off, kind == 8 ? ZEROS : (int)source, len);
+	model_range(model, stage, off, kind == 8 ? FILLED - fill : (int)source, len);
 	return true;
 }
 
@@ -205,13 +207,13 @@ static void senseless_ranges_are_refused(void **state)
 	(void)state;
 	assert_int_equal(fat_txn_open(medium, SECTOR, BUDGET, &txn), FAT_OK);
 	assert_int_equal(fat_txn_copy(txn, stage, 0, 8 * SECTOR, 4 * SECTOR), FAT_OK);
-	assert_int_equal(fat_txn_zero(txn, stage, 9 * SECTOR, SECTOR), FAT_ERR_ARGUMENT);
-	assert_int_equal(fat_txn_zero(txn, stage, 20 * SECTOR + 1, SECTOR), FAT_ERR_ARGUMENT);
-	assert_int_equal(fat_txn_zero(txn, stage, SIZE, SECTOR), FAT_ERR_ARGUMENT);
+	assert_int_equal(fat_txn_fill(txn, stage, 0, 9 * SECTOR, SECTOR), FAT_ERR_ARGUMENT);
+	assert_int_equal(fat_txn_fill(txn, stage, 0, 20 * SECTOR + 1, SECTOR), FAT_ERR_ARGUMENT);
+	assert_int_equal(fat_txn_fill(txn, stage, 0, SIZE, SECTOR), FAT_ERR_ARGUMENT);
 	assert_int_equal(fat_txn_copy(txn, stage, 20 * SECTOR, 21 * SECTOR, 2 * SECTOR),
 			 FAT_ERR_ARGUMENT);
 	assert_int_equal(fat_txn_write(txn, stage, SIZE - 1, "ab", 2), FAT_ERR_RANGE);
-	assert_int_equal(fat_txn_zero(txn, FAT_STAGE_PREPARE, 9 * SECTOR, SECTOR), FAT_OK);
+	assert_int_equal(fat_txn_fill(txn, FAT_STAGE_PREPARE, 0, 9 * SECTOR, SECTOR), FAT_OK);
 	fat_dev_close(txn);
 }
 
@@ -229,7 +231,7 @@ static void a_committed_run_can_be_undone(void **state)
 	for (uint32_t i = 0; i < 20; i++)
 		assert_int_equal(fat_txn_write(txn, FAT_STAGE_ATTACH, i * 3 * SECTOR, "q", 1),
 				 FAT_OK);
-	assert_int_equal(fat_txn_zero(txn, FAT_STAGE_PREPARE, 10 * SECTOR, 30 * SECTOR), FAT_OK);
+	assert_int_equal(fat_txn_fill(txn, FAT_STAGE_PREPARE, 0, 10 * SECTOR, 30 * SECTOR), FAT_OK);
 	assert_int_equal(fat_txn_commit(txn, undo, NULL), FAT_OK);
 	assert_true(store->stats.n_flushes <= 2); /* one a stage, not one a write */
 	assert_int_equal(fat_undo_rollback(store, medium), FAT_OK);
