@@ -4,9 +4,10 @@
  *
  * A wrong sector, cluster, FAT or root size puts every cluster in a wrong place. Then the folders that
  * the root names are not where it says (the first cluster of a folder names itself in "."), and no
- * chain is as long as its file. Looks at the root's first entries, and at chains of bounded length,
- * only: fragments all over a large FAT cost a read each.
+ * chain is as long as its file. Looks at the root's first entries that lead to one, and at chains of
+ * bounded length, only: fragments all over a large FAT cost a read each.
  */
+#include "bytes.h"
 #include "fsck.h"
 
 #include <stdlib.h>
@@ -95,26 +96,40 @@ static void try_slot(struct fsck *view, const uint8_t *slot, struct anchor *anch
 	if (kind == FAT_SLOT_DIRECTORY)
 		try_dir(view, &dirent, anchor);
 	else if (dirent.size_bytes > view->geometry.cluster_bytes &&
+		 anchor->n_files_right + anchor->n_files_wrong < MAX_ENTRIES &&
 		 fat_geometry_clus_for(&view->geometry, dirent.size_bytes) <= MAX_CHAIN)
 		try_file(view, &dirent, anchor);
 }
 
+/* The slots of one piece of the root; false: its end mark is in there. */
+static bool try_slots(struct fsck *view, const uint8_t *slots, size_t n_bytes, struct anchor *anchor)
+{
+	for (size_t at = 0; at < n_bytes; at += FAT_SLOT_BYTES) {
+		if (slots[at] == 0)
+			return false;
+		try_slot(view, slots + at, anchor);
+	}
+	return true;
+}
+
+/* Of FAT32's root the first entries; of another one all, until there is a folder. */
 static void try_root(struct fsck *view, struct anchor *anchor)
 {
 	const struct fat_geometry *geometry = &view->geometry;
 	uint8_t slots[MAX_ENTRIES * FAT_SLOT_BYTES];
-	uint64_t off = fat_geometry_root_off(geometry), n = sizeof slots;
+	uint64_t off = fat_geometry_root_off(geometry), end = off + fat_geometry_root_bytes(geometry);
+	bool more = true;
 
 	if (geometry->type == FAT_TYPE_32) {
 		off = fat_geometry_cluster_off(geometry, geometry->root_clus);
-		n = n < geometry->cluster_bytes ? n : geometry->cluster_bytes;
-	} else if (n > fat_geometry_root_bytes(geometry)) {
-		n = fat_geometry_root_bytes(geometry);
+		end = off + min_u64(sizeof slots, geometry->cluster_bytes);
 	}
-	if (fat_dev_read(view->dev, off, slots, (size_t)n) != FAT_OK)
-		return;
-	for (uint64_t at = 0; at < n && slots[at] != 0; at += FAT_SLOT_BYTES)
-		try_slot(view, slots + at, anchor);
+	for (uint64_t n; off < end && more; off += n) {
+		n = min_u64(sizeof slots, end - off);
+		more = fat_dev_read(view->dev, off, slots, (size_t)n) == FAT_OK &&
+		       try_slots(view, slots, (size_t)n, anchor) &&
+		       anchor->n_dirs_right + anchor->n_dirs_wrong + anchor->first_right == 0;
+	}
 }
 
 enum fat_status anchor_find(struct fat_dev *dev, const struct fat_geometry *geometry,

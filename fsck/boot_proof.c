@@ -184,16 +184,34 @@ static bool root_is_doubtful(struct fsck *fsck, const struct candidate *candidat
 	return candidate->root < 0 || (candidate->root_empty && uses_clusters(fsck, candidate));
 }
 
+/*
+ * FAT12/16: the root's last slot is in use, and what lies behind it goes on as a root does: there are
+ * more entries than the sector says.
+ */
+static bool root_runs_on(struct fsck *fsck, const struct candidate *candidate)
+{
+	const struct fat_geometry *geometry = &candidate->geometry;
+	uint64_t end = fat_geometry_root_off(geometry) + geometry->root_entries * FAT_SLOT_BYTES;
+	uint8_t last;
+	bool empty;
+
+	return geometry->root_entries > 0 &&
+	       fat_dev_read(fsck->dev, end - FAT_SLOT_BYTES, &last, sizeof last) == FAT_OK && last &&
+	       holds_root(fsck, geometry, end, &empty) && !empty;
+}
+
 static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 {
 	struct anchor anchor;
-	bool rootless = false;
+	bool rootless = false, runs_on = false;
 
 	if (anchor_find(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
 		return;
-	if (candidate->geometry.type != FAT_TYPE_32 && !anchor_holds(&anchor))
+	if (candidate->geometry.type != FAT_TYPE_32 && !anchor_holds(&anchor)) {
 		rootless = root_is_doubtful(fsck, candidate);
-	if ((!candidate->has_fat || rootless ||
+		runs_on = root_runs_on(fsck, candidate);
+	}
+	if ((!candidate->has_fat || rootless || runs_on ||
 	     (!anchor_holds(&anchor) &&
 	      (anchor_drags(&anchor) || fats_miscounted(fsck, candidate)))) &&
 	    anchor_search(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
@@ -201,7 +219,8 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 	if (anchor_holds(&anchor) && !is_shrunken(candidate)) {
 		candidate->proof += 5;
 		/* What lies behind the FATs proves where they are, whatever is in them. */
-		if (!candidate->has_fat && anchor.n_dirs_right > 0 && candidate->length > 0)
+		if (!candidate->has_fat && candidate->length > 0 &&
+		    (anchor.n_dirs_right > 0 || uses_clusters(fsck, candidate)))
 			candidate->has_fat = candidate->geometry.n_fats == 1 ||
 					     fats_are_wiped(fsck, candidate) ||
 					     anchor.n_dirs_right + anchor.first_right >
@@ -209,7 +228,7 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 		return;
 	}
 	candidate->miscounted = fats_miscounted(fsck, candidate);
-	candidate->doubted = anchor.n_dirs_wrong > 0 || candidate->miscounted ||
+	candidate->doubted = anchor.n_dirs_wrong > 0 || candidate->miscounted || runs_on ||
 			     is_shrunken(candidate) || (rootless && candidate->length < 0);
 	if (candidate->doubted)
 		candidate->proof -= 5;
