@@ -424,16 +424,14 @@ static enum fat_status claim_dir(const struct entry *entry)
 }
 
 /*
- * Whose it is shows when all others have claimed theirs. maybe_dir: it has no dots, but may be a
- * directory all the same.
+ * Whose it is shows when all others have claimed theirs. maybe_dir: it may be a directory all the
+ * same.
  */
-static enum fat_status put_aside(const struct entry *entry, bool maybe_dir)
+static enum fat_status judge_last(const struct entry *entry, bool maybe_dir)
 {
 	struct fsck *fsck = entry->check->fsck;
 	struct fault *fault, *place;
 
-	if (fsck->sweep != SWEEP_CHECK)
-		return FAT_OK;
 	fault = entry_fault(entry, F_DIR_IS_FILE);
 	if (!fault)
 		return FAT_OK;
@@ -444,6 +442,21 @@ static enum fat_status put_aside(const struct entry *entry, bool maybe_dir)
 		fsck->faults.n--; /* moved */
 	}
 	return FAT_OK;
+}
+
+/* It has no dots. Where only directories are looked at it claims nothing. */
+static enum fat_status put_aside(const struct entry *entry, bool maybe_dir)
+{
+	return entry->check->fsck->sweep == SWEEP_CHECK ? judge_last(entry, maybe_dir) : FAT_OK;
+}
+
+/* Something is shared, and its ".." names another parent: it may be the folder of that one. */
+static bool may_be_anothers(const struct entry *entry, uint32_t dotdot)
+{
+	struct fsck *fsck = entry->check->fsck;
+
+	return (fsck->sweep == SWEEP_DIRS || fsck->has_dir_clusters) &&
+	       !dir_is_parent(fsck, entry->check->dir, dotdot);
 }
 
 static enum fat_status check_dir_chain(struct entry *entry)
@@ -465,6 +478,8 @@ static enum fat_status check_dir_chain(struct entry *entry)
 		return status;
 	if (fat_bitmap_get(&fsck->reached, start))
 		return look == LOOK_DIR ? claim_dir(entry) : put_aside(entry, true);
+	if (look == LOOK_DIR && may_be_anothers(entry, dotdot))
+		return judge_last(entry, true);
 	if ((value == 0 || value == fat_entry_bad(fsck->geometry.type)) && look == LOOK_DIR) {
 		entry_fault(entry, F_DIR_START_FREE);
 		return FAT_OK;

@@ -167,3 +167,13 @@ enum fat_status cluster_look(struct fsck *fsck, uint32_t clus, enum cluster_look
 		*look = LOOK_NOT_DIR;
 	return FAT_OK;
 }
+
+bool dir_is_parent(const struct fsck *fsck, uint32_t dir, uint32_t dotdot)
+{
+	const struct dir_node *node = fat_vec_at(&fsck->dirs, dir);
+
+	if (dir != 0)
+		return dotdot == node->start;
+	return dotdot == 0 ||
+	       (fsck->geometry.type == FAT_TYPE_32 && dotdot == fsck->geometry.root_clus);
+}

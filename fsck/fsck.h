@@ -363,6 +363,8 @@ bool slots_are_garbage(const struct fsck *fsck, const uint8_t *slots, size_t n_s
 enum cluster_look { LOOK_DIR, LOOK_PERHAPS, LOOK_NOT_DIR, LOOK_UNREADABLE };
 enum fat_status cluster_look(struct fsck *fsck, uint32_t clus, enum cluster_look *look,
 			     uint32_t *dotdot);
+/* Whether ".." of a directory that lies in `dir` may point there: 0 for the root, whatever it is. */
+bool dir_is_parent(const struct fsck *fsck, uint32_t dir, uint32_t dotdot);
 
 /*
  * unreadable.c: what cannot be read. Takes the device's list over for the table; *changed: there was

@@ -51,15 +51,13 @@ static enum fat_status find_join(struct fsck *fsck, struct claimant *claimant)
 
 static enum fat_status fill_dir(struct fsck *fsck, struct claimant *claimant)
 {
-	const struct dir_node *node = fat_vec_at(&fsck->dirs, claimant->dir);
 	enum cluster_look look;
 	enum fat_status status;
 	uint32_t dotdot;
 
 	status = cluster_look(fsck, claimant->start, &look, &dotdot);
 	claimant->has_dots = look == LOOK_DIR;
-	claimant->fits_parent =
-		look == LOOK_DIR && dotdot == (claimant->dir == 0 ? 0 : node->start);
+	claimant->fits_parent = look == LOOK_DIR && dir_is_parent(fsck, claimant->dir, dotdot);
 	return status;
 }
 
