@@ -11,11 +11,10 @@ setup() {
 }
 
 # A volume of each width with two folders and files that have their content from their name.
-make_volume() { # make_volume WIDTH
+build_volume() { # build_volume WIDTH
 	local size=4M options=()
 	[ "$1" != 16 ] || size=20M
 	[ "$1" != 32 ] || { size=40M options=(-s 1); }
-	rm -f image
 	truncate -s $size image
 	"$FATWISE_BIN/mkfs.fat" -F "$1" "${options[@]}" image >/dev/null 2>&1
 	seq 1 2000 >a.bin
@@ -27,10 +26,16 @@ make_volume() { # make_volume WIDTH
 	mcopy -i image a.bin ::/D1/C.BIN
 }
 
+# Built once a file.
+make_volume() { # make_volume WIDTH
+	local built=$BATS_FILE_TMPDIR/$1
+	[ -d "$built" ] || (mkdir "$built" && cd "$built" && build_volume "$1")
+	cp -f "$built"/{image,a.bin,b.bin} .
+}
+
 has() { # has PATH FILE
 	mcopy -n -i image "::$1" got && cmp got "$2" && rm got
 }
-
 
 @test "-d deletes files, by long and short names in any case, several, and frees their clusters" {
 	for width in 12 16 32; do

@@ -51,11 +51,10 @@ includes lib/*.[ch] | grep -E '<(stdio|time|sys/time|locale|signal|getopt|unistd
 find $rooms tests -name '*.[ch]' ! -path 'lib/host/*' -exec \
 	grep -nE '#[ 	]*include[ 	]*<(blkid/)?(blkid|libudev)\.h>' /dev/null {} + |
 	check "only lib/host includes <blkid.h> and <libudev.h>"
-for header in lib/*.h lib/cli/*.h lib/host/*.h mkfs/*.h fsck/*.h label/*.h advisor/*.h; do
-	[ -e "$header" ] || continue
-	echo "#include \"$header\"" | ${CC:-cc} -std=c11 -D_GNU_SOURCE -I. -Ilib -Ilib/cli -Ilib/host \
-		-fsyntax-only -Wall -x c - 2>&1
-done | check "each header can be included alone"
+# Each is a translation unit of its own here; the option is for headers with functions.
+${CC:-cc} -std=c11 -D_GNU_SOURCE -I. -Ilib -Ilib/cli -Ilib/host -fsyntax-only -Wall -Wno-unused-function \
+	-x c lib/*.h lib/cli/*.h lib/host/*.h mkfs/*.h fsck/*.h label/*.h advisor/*.h 2>&1 |
+	check "each header can be included alone"
 # shellcheck disable=SC2086 # a list
 grep -rnE '(/work/|\.\./)shared' $rooms tests .ci Makefile |
 	grep -v '^tests/lint/layers.sh:' | check "nothing reads a folder outside the tree"

@@ -3,7 +3,7 @@
 # fsck.fat as boot scripts run it: behind util-linux' fsck, with systemd-fsck's and dracut's words, in an initramfs
 # that has nothing but libc. In a mount namespace of its own, where /sbin/fsck.vfat is ours.
 bats_require_minimum_version 1.5.0
-load kit
+load ../cli/kit
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"

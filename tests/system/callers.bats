@@ -4,19 +4,23 @@
 # that the caller wants, and prints what it parses.
 
 bats_require_minimum_version 1.5.0
-load kit
-setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir bin
+load ../cli/kit
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	mkdir -p bin tree/EFI/BOOT
 	for name in mkfs.fat mkdosfs mkfs.msdos mkfs.vfat; do
 		ln -s "$FATWISE_BIN/mkfs.fat" "bin/$name"
 	done
-	PATH=$PWD/bin:$FATWISE_BIN:$PATH:/sbin:/usr/sbin
-	unset SOURCE_DATE_EPOCH MTOOLS_SKIP_CHECK
-	export LC_ALL=C.UTF-8 TZ=UTC
-	mkdir -p tree/EFI/BOOT
 	head -c 70000 /dev/urandom >tree/EFI/BOOT/BOOTX64.EFI
 	echo text >"tree/a long name.text"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	ln -s "$BATS_FILE_TMPDIR/tree" tree
+	PATH=$BATS_FILE_TMPDIR/bin:$FATWISE_BIN:$PATH:/sbin:/usr/sbin
+	unset SOURCE_DATE_EPOCH MTOOLS_SKIP_CHECK
+	export LC_ALL=C.UTF-8 TZ=UTC
 }
 
 teardown() {
