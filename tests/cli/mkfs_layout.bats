@@ -3,24 +3,35 @@
 # mkfs.fat: alignment, profiles, advice.
 
 bats_require_minimum_version 1.5.0
+load kit
+
 setup() {
 	PATH=$FATWISE_BIN:$PATH
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# plan SIZE KEY OPTION...: a number of the plan for a file of SIZE
-plan() {
-	local size=$1 key=$2
-	shift 2
+# make_plan SIZE OPTION...: all numbers of the plan for a file of SIZE, by their names in the array "number"
+declare -gA number
+make_plan() {
+	local line
 	rm -f a
-	truncate -s "$size" a
-	mkfs.fat --dry-run --json "$@" a 2>/dev/null |
-		sed -n "s/^ *\"$key\": {\"value\": \([0-9]*\),.*/\1/p"
+	truncate -s "$1" a
+	number=()
+	while read -r line; do
+		[[ ! $line =~ ^\"([A-Za-z_]+)\":\ \{\"value\":\ ([0-9]+), ]] || number[${BASH_REMATCH[1]}]=${BASH_REMATCH[2]}
+	done < <(mkfs.fat --dry-run --json "${@:2}" a 2>/dev/null)
+}
+
+# plan SIZE KEY OPTION...: one of them
+plan() {
+	make_plan "$1" "${@:3}"
+	echo "${number[$2]}"
 }
 data() { plan "$1" first_byte_of_the_data_area "${@:2}"; }
 
 @test "--align SIZE: the data area is on the boundary, at every width, powers of two or not" {
-	for align in 65536 4194304 6291456 3145728; do
+	some 2 65536 4194304 6291456 3145728
+	for align in "${chosen[@]}"; do
 		[ $(($(data 30M -F12 --align $align) % align)) -eq 0 ]
 		[ $(($(data 200M -F16 --align $align) % align)) -eq 0 ]
 		[ $(($(data 4G -F32 --align $align) % align)) -eq 0 ]
@@ -61,9 +72,10 @@ data() { plan "$1" first_byte_of_the_data_area "${@:2}"; }
 @test "--profile sdcard: the SD Association's table" {
 	# size type cluster boundary
 	while read -r size type cluster boundary; do
-		[ "$(plan "$size" FAT_type --profile sdcard)" -eq "$type" ]
-		[ $(($(plan "$size" sectors_per_cluster --profile sdcard) * 512)) -eq "$cluster" ]
-		[ $(($(data "$size" --profile sdcard) % boundary)) -eq 0 ]
+		make_plan "$size" --profile sdcard
+		[ "${number[FAT_type]}" -eq "$type" ]
+		[ $((number[sectors_per_cluster] * 512)) -eq "$cluster" ]
+		[ $((number[first_byte_of_the_data_area] % boundary)) -eq 0 ]
 	done <<-END
 		4M 12 8192 8192
 		8M 12 8192 8192
@@ -131,9 +143,9 @@ data() { plan "$1" first_byte_of_the_data_area "${@:2}"; }
 @test "--profile windows: KB 140365, and the other table's rows with -F" {
 	while read -r size options type cluster; do
 		# shellcheck disable=SC2086
-		[ "$(plan "$size" FAT_type --profile windows ${options/none/})" -eq "$type" ]
-		# shellcheck disable=SC2086
-		[ $(($(plan "$size" sectors_per_cluster --profile windows ${options/none/}) * 512)) -eq "$cluster" ]
+		make_plan "$size" --profile windows ${options/none/}
+		[ "${number[FAT_type]}" -eq "$type" ]
+		[ $((number[sectors_per_cluster] * 512)) -eq "$cluster" ]
 	done <<-END
 		20M none 16 512
 		50M none 16 1024

@@ -5,6 +5,10 @@
 bats_require_minimum_version 1.5.0
 load kit
 
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" && build_tree tree
+}
+
 setup() {
 	PATH=$FATWISE_BIN:$PATH
 	export LC_ALL=C.UTF-8 MTOOLS_SKIP_CHECK=1 TZ=UTC
@@ -13,7 +17,7 @@ setup() {
 }
 
 # A tree with a little of everything.
-make_tree() {
+build_tree() {
 	mkdir -p "$1/EFI/BOOT" "$1/Folder with a long name/deeper" "$1/empty folder"
 	printf 'efi' >"$1/EFI/BOOT/BOOTX64.EFI"
 	: >"$1/empty"
@@ -22,6 +26,8 @@ make_tree() {
 	head -c 512 /dev/urandom >"$1/lower.txt"
 	head -c 300001 /dev/urandom >"$1/UPPER.TXT"
 }
+
+make_tree() { cp -a "$BATS_FILE_TMPDIR/tree" "$1"; }
 
 # The volume holds what the folder does, and both checkers like it.
 is_copy_of() { # IMAGE FOLDER
