@@ -146,6 +146,7 @@ help:
 	@echo 'make check               the tests that belong to every change (under two minutes)'
 	@echo '  KINDS=unit T=FILE        one kind of them; one program or .bats file'
 	@echo 'make check-full          those of a release too: other compilers, packages (25 minutes at most)'
+	@echo 'make check-long          every recipe before foreign judges and sanitizers, fuzzing: hours'
 	@echo 'make check-pack          tarball, static build, Debian package (root, network)'
 	@echo 'make check-others        with mtools, util-linux, libblockdev, systemd in front'
 	@echo 'make check-boot          boots a kernel with a damaged volume, pulls the plug (qemu)'

@@ -4,7 +4,7 @@
 #   tests/KIND/*_main.c   a program to be used by hand, linked likewise
 #   tests/KIND/*.bats     the command line, with bats
 #   tests/KIND/*.sh       any other program that prints TAP (executable)
-# Each is run with FATWISE_BIN (folder of the built tools), O and CC in the environment.
+# FULL_KINDS and LONG_KINDS below name those of the other tiers. Each is run with FATWISE_BIN (folder of the built tools), O and CC in the environment.
 
 # Long ones first, so that the two jobs end at about the same time.
 ALL_KINDS := diff sim cli recipes crash unit lint
@@ -52,16 +52,27 @@ run-tests: all $(TEST_BIN) $(HAND_BIN)
 	$(Q)O=$(O) CC="$(CC)" JOBS=$(JOBS) FATWISE_BIN="$(CURDIR)/$(O)" \
 		tests/run $(or $(T),$(TEST_BIN) $(SCRIPTS))
 
-# Before a release: other compilers, packages, sanitizers, whatever takes minutes.
-FULL_KINDS := $(filter-out $(ALL_KINDS) perf,$(notdir $(patsubst %/,%,$(dir $(wildcard \
-	tests/*/*.sh tests/*/*.bats tests/*/test_*.c)))))
+# What CI runs, 25 minutes at most on two processors: the samples of `make check` whole (FATWISE_FULL),
+# callers and boot scripts, other compilers, sanitizers, foreign judges, fuzzing for seconds, packages,
+# a kernel. What has not begun when FULL_BUDGET seconds are over is skipped; the most valuable come first.
+FULL_KINDS := system others foreign sanitize builds boot fuzz pack
+FULL_BUDGET ?= 1200
 .PHONY: check-full
 check-full:
 	$(Q)CC="$(CC)" tests/packages full
-	$(Q)TEST_TIMEOUT=1200 FATWISE_FULL=1 $(MAKE) --no-print-directory check \
-		KINDS="$(sort $(FULL_KINDS)) $(ALL_KINDS)"
+	$(Q)TEST_TIMEOUT=1200 TEST_BUDGET=$(FULL_BUDGET) FATWISE_FULL=1 FUZZ_SECONDS=10 $(MAKE) \
+		--no-print-directory run-tests KINDS="$(ALL_KINDS) $(FULL_KINDS)"
 
-# Slow, and no part of a change's duty.
+# By hand, before a release; hours. Every recipe before foreign judges and under sanitizers, cuts at
+# sampled writes of every volume, random patches by the hundred thousand, fuzzing for half an hour a target.
+LONG_KINDS := long foreign sanitize fuzz
+.PHONY: check-long
+check-long:
+	$(Q)CC="$(CC)" tests/packages full
+	$(Q)TEST_TIMEOUT=86400 FATWISE_FULL=1 FOREIGN=all SANITIZE=all FUZZ_SECONDS=1800 $(MAKE) \
+		--no-print-directory run-tests KINDS="$(LONG_KINDS)"
+
+# Cuts at every write of every recipe: days.
 .PHONY: check-crash
 check-crash: $(O)/tests/crash/test_crash $(O)/tests/recipes/test_recipes
 	$(Q)$(O)/tests/recipes/test_recipes -l >$(O)/recipes.tap || { grep -v '^ok' $(O)/recipes.tap; exit 1; }

@@ -15,7 +15,7 @@ sums() {
 	} >"$work/program"
 	chmod +x "$work/program"
 	status=0
-	TEST_TIMEOUT=${7:-60} tests/run "$work/program" >"$work/out" 2>&1 || status=$?
+	TEST_TIMEOUT=${7:-60} TEST_BUDGET=${8:-} tests/run "$work/program" >"$work/out" 2>&1 || status=$?
 	{
 		last=$(tail -n 1 "$work/out")
 		[ "$last" = "$2" ] || echo "last line: $last; wanted: $2"
@@ -33,4 +33,5 @@ sums "a crash after the last result" "1 passed, 1 failed, 0 skipped" 1 '' '1..1\
 sums "nothing said at all" "0 passed, 1 failed, 0 skipped" 1 '' '' ''
 sums "nothing but skips is no success" "0 passed, 0 failed, 1 skipped" 1 '' '1..1\nok 1 - a # skip x\n' ''
 sums "a program that hangs" "0 passed, 1 failed, 0 skipped" 1 "status 124" '' 'sleep 30' 1
+sums "no time left" "0 passed, 0 failed, 1 skipped" 1 "skip: .*had not begun" '1..1\nok 1 - a\n' '' 60 0
 done_testing
