@@ -15,6 +15,10 @@
 #define CLEARLY   0.98
 #define MOST_OPEN 8
 #define MOST_FAT  8
+
+#define SMALLEST_CACHE (64u << 10)
+#define LARGEST_CACHE  (16u << 20)
+
 /* A flush that is over sooner never left this machine. */
 #define UNSENT_NS 5000
 
@@ -44,7 +48,8 @@ static void try_buses(struct search *s, struct sim_params p)
 	p.overlap = false;
 	try_structure(s, &p);
 	p.overlap = true;
-	try_structure(s, &p);
+	if (s->measured->settle == ADVISE_SETTLED)
+		try_structure(s, &p);
 }
 
 /* Pages but no blocks: the price of a write does not depend on its place. */
@@ -188,7 +193,7 @@ static double refine_with_cache(const struct advise_measured *measured, struct s
 				struct fit_table *table)
 {
 	static const double steps[] = { 1.5, 1.2, 1.08, 1.03 };
-	double best = fit_replay_error(measured, params, table);
+	double best = fit_replay_error(measured, params, false, table);
 
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		for (size_t k = 0; k < 2 * 6; k++) {
@@ -196,7 +201,7 @@ static double refine_with_cache(const struct advise_measured *measured, struct s
 			double error;
 
 			scale(&other, k / 2, k % 2 ? steps[i] : 1 / steps[i]);
-			error = fit_replay_error(measured, &other, table);
+			error = fit_replay_error(measured, &other, false, table);
 			if (error >= best)
 				continue;
 			best = error;
@@ -205,6 +210,31 @@ static double refine_with_cache(const struct advise_measured *measured, struct s
 		}
 	}
 	return best;
+}
+
+/*
+ * How much it holds shows in when writes begin to wait, not in how long all of them take. Sizes are
+ * tried in steps of a quarter.
+ */
+static void find_cache_size(const struct advise_measured *measured, struct sim_params *params,
+			    struct fit_table *table)
+{
+	double best = fit_replay_error(measured, params, true, table);
+	uint64_t found = params->cache_bytes;
+
+	for (uint64_t bytes = SMALLEST_CACHE; bytes <= LARGEST_CACHE; bytes *= 2) {
+		for (uint64_t quarter = 4; quarter < 8; quarter++) {
+			double error;
+
+			params->cache_bytes = bytes / 4 * quarter;
+			error = fit_replay_error(measured, params, true, table);
+			if (error >= best)
+				continue;
+			best = error;
+			found = params->cache_bytes;
+		}
+	}
+	params->cache_bytes = found;
 }
 
 /* ---- all of it ----------------------------------------------------------------------------- */
@@ -221,8 +251,11 @@ static void fit_flash(struct search *s, const struct advise_inferred *inferred,
 	*params = s->best;
 	set_times(s, inferred, params);
 	fit->error = s->prices.error;
-	if (s->measured->settle != ADVISE_SETTLED)
-		fit->error = refine_with_cache(s->measured, params, &s->table);
+	if (s->measured->settle == ADVISE_SETTLED)
+		return;
+	find_cache_size(s->measured, params, &s->table);
+	fit->error = refine_with_cache(s->measured, params, &s->table);
+	find_cache_size(s->measured, params, &s->table);
 }
 
 static double limit_for(const struct advise_measured *measured,

@@ -102,6 +102,6 @@ bool fit_disk(const struct advise_measured *measured, const struct advise_inferr
 		p->flush_ns = 0; /* what was measured is the emptying */
 	p->cache_bytes = cached ? max_u64(measured->cache_bytes, 65536) : 0;
 	p->cache_lies = measured->settle == ADVISE_SETTLE_BY_READ;
-	*error = cached ? fit_replay_error(measured, p, table) : error_of(measured, inferred);
+	*error = cached ? fit_replay_error(measured, p, false, table) : error_of(measured, inferred);
 	return true;
 }

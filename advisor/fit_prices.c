@@ -7,6 +7,10 @@
  * work at the same time the slower of the two counts: which one that is follows from the prices,
  * and these from it, round by round. Requests that a device interrupts for its own reasons weigh
  * little (Huber).
+ *
+ * Behind a cache the medium works on while the bus takes what comes next: what is judged together
+ * took the bus time of its first request and then the longer of the rest of the bus's and the
+ * medium's. The bus alone is what the first request after the cache was empty shows.
  */
 #include "fit_prices.h"
 
@@ -32,15 +36,16 @@ static void add_work(struct fit_row *row, const struct sim_stats *before,
 	row->part[PART_FLUSH] += (double)(after->n_flushes - before->n_flushes);
 }
 
-/* The row that request i belongs to; a new one where another began to be judged. */
-static struct fit_row *row_of(const struct advise_measured *measured, size_t i,
+/* The row that request i belongs to: one for each, or for all up to where the cache is empty. */
+static struct fit_row *row_of(const struct advise_measured *measured, size_t i, bool each,
 			      struct fit_table *table)
 {
 	const struct advise_request *r = &measured->trace.requests[i];
-	bool begins = i == 0 || measured->settle == ADVISE_SETTLED || r[-1].len_bytes == 0;
+	bool begins = i == 0 || each || r[-1].len_bytes == 0;
 
 	if (begins)
-		table->rows[table->n++] = (struct fit_row){ .step = r->step };
+		table->rows[table->n++] =
+			(struct fit_row){ .step = r->step, .head_bytes = r->len_bytes };
 	table->rows[table->n - 1].ns += (double)r->ns;
 	return &table->rows[table->n - 1];
 }
@@ -67,7 +72,8 @@ static bool replay(const struct advise_measured *measured, const struct sim_para
 	table->n = 0;
 	for (size_t i = 0; i < measured->trace.n; i++) {
 		const struct advise_request *r = &measured->trace.requests[i];
-		struct fit_row *row = row_of(measured, i, table);
+		struct fit_row *row =
+			row_of(measured, i, measured->settle == ADVISE_SETTLED, table);
 		struct sim_stats after;
 
 		sim_request(sim, r->len_bytes ? SIM_WRITE : SIM_FLUSH, r->off, r->len_bytes, 0);
@@ -87,38 +93,52 @@ static bool is_medium(size_t part)
 	return part != PART_COMMAND && part != PART_BYTE && part != PART_FLUSH;
 }
 
+static double sum_parts(const struct fit_row *row, const double *price, bool medium)
+{
+	double ns = 0;
+
+	for (size_t k = 0; k < N_PARTS; k++)
+		ns += is_medium(k) == medium ? row->part[k] * price[k] : 0;
+	return ns;
+}
+
+/* What a row takes whatever else happens: of a cache, the bus's time for its first request. */
+static double head_ns(const struct fit_row *row, const double *price, enum fit_bus bus)
+{
+	return bus == FIT_BUS_CACHED ? price[PART_COMMAND] + row->head_bytes * price[PART_BYTE] : 0;
+}
+
 /* Where bus and medium work together: does the bus take longer? */
 static bool waits_for_bus(const struct fit_row *row, const double *price)
 {
-	double medium = 0;
+	double medium = sum_parts(row, price, true);
 
-	for (size_t k = 0; k < N_PARTS; k++)
-		medium += is_medium(k) ? row->part[k] * price[k] : 0;
 	return row->part[PART_BYTE] * price[PART_BYTE] > medium;
 }
 
 /* The parts of a row whose times are seen. */
-static void take_parts(const struct fit_row *row, const double *price, bool overlap,
+static void take_parts(const struct fit_row *row, const double *price, enum fit_bus bus,
 		       double part[N_PARTS])
 {
-	bool bus;
+	bool waits = bus == FIT_BUS_BESIDE && waits_for_bus(row, price);
 
 	memcpy(part, row->part, N_PARTS * sizeof *part);
-	if (!overlap)
-		return;
-	bus = waits_for_bus(row, price);
-	for (size_t k = 0; k < N_PARTS; k++)
-		if (bus ? is_medium(k) : k == PART_BYTE)
+	for (size_t k = 0; k < N_PARTS && bus != FIT_BUS_FIRST; k++)
+		if (waits                   ? is_medium(k)
+		    : bus == FIT_BUS_CACHED ? !is_medium(k)
+					    : k == PART_BYTE)
 			part[k] = 0;
 }
 
-static double predicted(const struct fit_row *row, const double *price, bool overlap)
+static double predicted(const struct fit_row *row, const double *price, enum fit_bus bus)
 {
 	double part[N_PARTS], ns = 0;
 
-	take_parts(row, price, overlap, part);
+	take_parts(row, price, bus, part);
 	for (size_t k = 0; k < N_PARTS; k++)
 		ns += part[k] * price[k];
+	if (bus == FIT_BUS_CACHED)
+		ns = fmax(ns + head_ns(row, price, bus), sum_parts(row, price, false));
 	return ns;
 }
 
@@ -139,16 +159,23 @@ static void descend(double a[N_PARTS][N_PARTS], const double *b, double *price)
 	}
 }
 
-static void solve(const struct fit_table *table, bool overlap, double *price)
+/*
+ * Behind a cache the bus's prices are known: only the medium's are looked for, by what took longer
+ * than the bus.
+ */
+static void solve(const struct fit_table *table, enum fit_bus bus, double *price)
 {
 	double a[N_PARTS][N_PARTS] = { { 0 } }, b[N_PARTS] = { 0 }, part[N_PARTS];
 
 	for (size_t i = 0; i < table->n; i++) {
 		const struct fit_row *row = &table->rows[i];
+		double ns = row->ns - head_ns(row, price, bus);
 
-		take_parts(row, price, overlap, part);
+		if (bus == FIT_BUS_CACHED && row->ns < 1.1 * sum_parts(row, price, false))
+			continue;
+		take_parts(row, price, bus, part);
 		for (size_t k = 0; k < N_PARTS; k++) {
-			b[k] += row->weight * part[k] * row->ns;
+			b[k] += row->weight * part[k] * ns;
 			for (size_t m = 0; m < N_PARTS; m++)
 				a[k][m] += row->weight * part[k] * part[m];
 		}
@@ -157,11 +184,11 @@ static void solve(const struct fit_table *table, bool overlap, double *price)
 }
 
 /* Far-off requests count little. */
-static void weigh(struct fit_table *table, const double *price, bool overlap)
+static void weigh(struct fit_table *table, const double *price, enum fit_bus bus)
 {
 	for (size_t i = 0; i < table->n; i++) {
 		struct fit_row *row = &table->rows[i];
-		double off = price ? fabs(predicted(row, price, overlap) / row->ns - 1) : 0;
+		double off = price ? fabs(predicted(row, price, bus) / row->ns - 1) : 0;
 
 		row->weight = 1 / (row->ns * row->ns) / sqrt((double)row->n_like);
 		if (off > HUBER)
@@ -170,28 +197,28 @@ static void weigh(struct fit_table *table, const double *price, bool overlap)
 }
 
 /* Mean over the steps of the mean relative difference within each, one row counting 1 at most. */
-static double error_of(const struct fit_table *table, const double *price, bool overlap)
+static double error_of(const struct fit_table *table, const double *price, enum fit_bus bus)
 {
 	double sum = 0, n_steps = 0;
 
 	for (size_t i = 0; i < table->n; i++) {
 		const struct fit_row *row = &table->rows[i];
 
-		sum += fmin(fabs(predicted(row, price, overlap) / row->ns - 1), 1) / row->n_like;
+		sum += fmin(fabs(predicted(row, price, bus) / row->ns - 1), 1) / row->n_like;
 		n_steps += 1.0 / row->n_like;
 	}
 	return n_steps > 0 ? sum / n_steps : 1;
 }
 
 /* From the prices that *prices holds on. */
-static void improve(struct fit_table *table, bool overlap, struct fit_prices *prices)
+static void improve(struct fit_table *table, enum fit_bus bus, struct fit_prices *prices)
 {
-	weigh(table, NULL, overlap);
+	weigh(table, NULL, bus);
 	for (int round = 0; round < N_ROUNDS; round++) {
-		solve(table, overlap, prices->ns);
-		weigh(table, prices->ns, overlap);
+		solve(table, bus, prices->ns);
+		weigh(table, prices->ns, bus);
 	}
-	prices->error = error_of(table, prices->ns, overlap);
+	prices->error = error_of(table, prices->ns, bus);
 }
 
 /*
@@ -209,19 +236,50 @@ static void improve_overlap(struct fit_table *table, uint64_t page_bytes, struct
 
 		begin.ns[PART_BYTE] = page_ns / (double)page_bytes / (bus ? 1 : 2);
 		begin.ns[PART_PROGRAM] = page_ns / (bus ? 2 : 1);
-		improve(table, true, &begin);
+		improve(table, FIT_BUS_BESIDE, &begin);
 		if (begin.error < prices->error)
 			*prices = begin;
 	}
 }
 
+/* The bus, by each write that an empty cache took. */
+static void find_bus(const struct advise_measured *measured, struct fit_table *table,
+		     struct fit_prices *prices)
+{
+	const struct advise_trace *trace = &measured->trace;
+
+	table->n = 0;
+	for (size_t i = 1; i < trace->n; i++) {
+		const struct advise_request *r = &trace->requests[i];
+		struct fit_row *row = &table->rows[table->n];
+
+		if (r->len_bytes == 0 || r[-1].len_bytes != 0)
+			continue;
+		*row = (struct fit_row){ .step = r->step, .ns = (double)r->ns };
+		row->part[PART_COMMAND] = (double)div_ceil(r->len_bytes, measured->max_bytes);
+		row->part[PART_BYTE] = r->len_bytes;
+		table->n++;
+	}
+	count_alike(table);
+	improve(table, FIT_BUS_FIRST, prices);
+	prices->ns[PART_FLUSH] = measured->settle == ADVISE_SETTLE_BY_FLUSH
+					 ? advise_percentile(&measured->flush, 0)
+					 : 0;
+}
+
 bool fit_find_prices(const struct advise_measured *measured, const struct sim_params *structure,
 		     struct fit_table *table, struct fit_prices *prices)
 {
+	*prices = (struct fit_prices){ .error = 1 };
+	if (measured->settle != ADVISE_SETTLED)
+		find_bus(measured, table, prices);
 	if (!replay(measured, structure, table))
 		return false;
-	*prices = (struct fit_prices){ .error = 1 };
-	improve(table, false, prices);
+	if (measured->settle != ADVISE_SETTLED) {
+		improve(table, FIT_BUS_CACHED, prices);
+		return true;
+	}
+	improve(table, FIT_BUS_FIRST, prices);
 	if (structure->overlap)
 		improve_overlap(table, structure->page_bytes, prices);
 	return true;
@@ -230,7 +288,7 @@ bool fit_find_prices(const struct advise_measured *measured, const struct sim_pa
 /* ---- with times ---------------------------------------------------------------------------- */
 
 double fit_replay_error(const struct advise_measured *measured, const struct sim_params *model,
-			struct fit_table *table)
+			bool each, struct fit_table *table)
 {
 	struct sim_params honest = *model;
 	const double one[N_PARTS] = { 1 }; /* the time as simulated is the first part */
@@ -244,7 +302,7 @@ double fit_replay_error(const struct advise_measured *measured, const struct sim
 	table->n = 0;
 	for (size_t i = 0; i < measured->trace.n; i++) {
 		const struct advise_request *r = &measured->trace.requests[i];
-		struct fit_row *row = row_of(measured, i, table);
+		struct fit_row *row = row_of(measured, i, each, table);
 		uint64_t start_ns = now_ns;
 
 		now_ns = sim_request(sim, r->len_bytes ? SIM_WRITE : SIM_FLUSH, r->off,
@@ -253,5 +311,5 @@ double fit_replay_error(const struct advise_measured *measured, const struct sim
 	}
 	sim_free(sim);
 	count_alike(table);
-	return error_of(table, one, false);
+	return error_of(table, one, FIT_BUS_FIRST);
 }

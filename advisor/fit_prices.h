@@ -21,10 +21,18 @@ enum {
 	N_PARTS,
 };
 
+/* How the bus and the medium share the time. */
+enum fit_bus {
+	FIT_BUS_FIRST,  /* one after the other */
+	FIT_BUS_BESIDE, /* at once: the slower one of bytes and medium counts */
+	FIT_BUS_CACHED, /* there is a cache between them */
+};
+
 /* Requests that are judged together: one, or all up to the flush that tells. */
 struct fit_row {
 	double part[N_PARTS];
 	double ns;
+	double head_bytes; /* length of its first request */
 	double weight;
 	uint32_t step, n_like; /* of the same step */
 };
@@ -46,9 +54,12 @@ struct fit_prices {
 bool fit_find_prices(const struct advise_measured *measured, const struct sim_params *structure,
 		     struct fit_table *table, struct fit_prices *prices);
 
-/* How far a model with all its times is off, by the record; 1 without memory. */
+/*
+ * How far a model with all its times is off, by the record; 1 without memory. each: request by
+ * request, even where a cache is between.
+ */
 double fit_replay_error(const struct advise_measured *measured, const struct sim_params *model,
-			struct fit_table *table);
+			bool each, struct fit_table *table);
 
 /*
  * A disk (fit_disk.c) by its single writes and reads; *error as advise_fit.error. false: this is no
