@@ -192,7 +192,7 @@ struct advise_inside {
 	/* where reads show no blocks: a page each in blocks far apart, and what it cost */
 	size_t n_visits;
 	uint64_t visit_off[ADVISE_MAX_VISITS], visit_ns[ADVISE_MAX_VISITS];
-	bool costs;             /* some writes cost the copying of a block */
+	bool costs;             /* some writes cost the closing of a block */
 	uint32_t open_segments; /* so many blocks were taken in turn without it; 0: not found out */
 	uint32_t open_at_least; /* as far as it was found out */
 	uint32_t fat_blocks;    /* so many at the start take writes anywhere, as FATs need */
@@ -315,11 +315,16 @@ uint64_t advise_page_of(const struct advise_measured *measured, uint64_t *phase_
 
 /*
  * Where writes pay for the pages before theirs in the block, and for those that the block closed
- * for them lacks, their times say where in its block each lay: the block size and offset that
- * explain the visits. *left: the part of their variance that remains, 0..1. Pure; some ms.
+ * for them lacks, their times say where in its block each lay: the block size, offset and number of
+ * blocks open at once that explain the visits. Pure; some ms.
  */
-uint64_t advise_find_sawtooth(const struct advise_inside *inside, uint64_t page_bytes,
-			      uint64_t page_off, uint64_t *block_off, double *left);
+struct advise_sawtooth {
+	uint64_t block_bytes, block_off; /* 0: none does */
+	uint32_t open_segments;
+	double left; /* the part of their variance that remains, 0..1 */
+};
+void advise_find_sawtooth(const struct advise_inside *inside, uint64_t page_bytes,
+			  struct advise_sawtooth *found);
 
 /*
  * The visits leave open where exactly, between two of them, the blocks begin: at *low or above,

@@ -86,7 +86,7 @@ static void try_ways(struct search *s, struct sim_params p)
 static void try_blocks(struct search *s, const struct advise_inferred *inferred)
 {
 	const struct advise_inside *inside = &s->measured->inside;
-	uint32_t seen = inside->open_segments;
+	uint64_t seen = inferred->open_segments.value;
 	struct sim_params p = { .size_bytes = s->measured->size_bytes,
 				.page_bytes = inferred->page.value,
 				.block_bytes = inferred->block.value,
@@ -173,40 +173,33 @@ static void set_times(const struct search *s, const struct advise_inferred *infe
 
 /* ---- a device with a cache ----------------------------------------------------------------- */
 
-static void scale(struct sim_params *p, size_t which, double by)
-{
-	uint64_t *const times[] = { &p->write_command_ns, &p->program_ns, &p->sense_ns, &p->copy_ns,
-				    &p->erase_ns };
-
-	if (which < sizeof times / sizeof *times)
-		*times[which] = whole_ns((double)*times[which] * by);
-	else
-		p->write_ns_per_byte *= by;
-}
-
 /*
  * Behind a cache the bus and the medium work at the same time, so times are no sums any more: the
- * prices found as sums are where the search for better ones begins. One after the other is made
- * larger and smaller, in steps that become finer.
+ * medium's prices found as sums are where the search for better ones begins. One after the other is
+ * made larger and smaller, in steps that become finer.
  */
 static double refine_with_cache(const struct advise_measured *measured, struct sim_params *params,
 				struct fit_table *table)
 {
 	static const double steps[] = { 1.5, 1.2, 1.08, 1.03 };
+	uint64_t *const prices[] = { &params->program_ns, &params->sense_ns, &params->copy_ns,
+				     &params->erase_ns };
 	double best = fit_replay_error(measured, params, false, table);
 
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-		for (size_t k = 0; k < 2 * 6; k++) {
-			struct sim_params other = *params;
+		for (size_t k = 0; k < 2 * sizeof prices / sizeof *prices; k++) {
+			uint64_t before = *prices[k / 2];
 			double error;
 
-			scale(&other, k / 2, k % 2 ? steps[i] : 1 / steps[i]);
-			error = fit_replay_error(measured, &other, false, table);
-			if (error >= best)
-				continue;
-			best = error;
-			*params = other;
-			k--; /* on in the same direction */
+			*prices[k / 2] =
+				whole_ns((double)before * (k % 2 ? steps[i] : 1 / steps[i]));
+			error = fit_replay_error(measured, params, false, table);
+			if (error < best) {
+				best = error;
+				k--; /* on in the same direction */
+			} else {
+				*prices[k / 2] = before;
+			}
 		}
 	}
 	return best;

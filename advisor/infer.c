@@ -204,18 +204,18 @@ uint64_t advise_page_of(const struct advise_measured *measured, uint64_t *phase_
 static void infer_by_visits(const struct advise_measured *measured,
 			    struct advise_inferred *inferred)
 {
-	uint64_t page = inferred->page.value ? inferred->page.value : 16384;
-	uint64_t off = 0, block, low, high;
-	double left;
+	uint64_t page = inferred->page.value ? inferred->page.value : 16384, low, high;
+	struct advise_sawtooth found;
 
-	block = advise_find_sawtooth(&measured->inside, inferred->page.value, inferred->page_off,
-				     &off, &left);
-	if (block == 0 || left > 0.02)
+	advise_find_sawtooth(&measured->inside, inferred->page.value, &found);
+	if (found.block_bytes == 0 || found.left > 0.02)
 		return;
-	inferred->block = (struct advise_value){ block, 1 - 10 * left };
-	advise_sawtooth_gap(&measured->inside, block, off, &low, &high);
+	inferred->block = (struct advise_value){ found.block_bytes, 1 - 10 * found.left };
+	inferred->open_segments =
+		(struct advise_value){ found.open_segments, inferred->block.confidence };
+	advise_sawtooth_gap(&measured->inside, found.block_bytes, found.block_off, &low, &high);
 	/* a visit at high is one in the block that begins there, one at low in the block before */
-	inferred->block_off = high % block;
+	inferred->block_off = high % found.block_bytes;
 	inferred->block_off_confidence = high - low <= page ? inferred->block.confidence : 0;
 }
 

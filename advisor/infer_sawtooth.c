@@ -4,9 +4,11 @@
  *
  * A device that keeps k blocks open, each filled in rising order, pays for a write at x: the pages
  * of x's block before x, and the pages that the block closed for it (the one visited k visits ago;
- * none, if a block was full and closed by itself) lacks behind its own. For each block size and
- * offset this number of pages is known, and the time is a + b * pages: a and b follow by
- * regression, and the right ones leave nothing but noise.
+ * none, if a block was full and closed by itself) lacks behind its own. For each block size, offset
+ * and k this number of pages is known, and the time is a + b * pages: a and b follow by regression,
+ * and the right ones leave nothing but noise.
+ *
+ * Between two visits the offset makes no difference but to a: only the places of visits are tried.
  */
 #include <math.h>
 
@@ -16,6 +18,7 @@
 #define SMALLEST_BLOCK (256u << 10)
 #define LARGEST_BLOCK  (32u << 20)
 #define CLEARLY        1.5
+#define MOST_OPEN      8
 
 /* Part of the variance that the best line leaves; 1 if the line falls. */
 static double left_over(const double *x, const double *y, size_t n)
@@ -43,18 +46,18 @@ struct teeth {
 };
 
 /* Part of the variance that blocks of this size and place leave; 1 if too few visits tell. */
-static double try_block(const struct teeth *t, uint64_t block, uint64_t off)
+static double try_block(const struct teeth *t, uint64_t block, uint64_t off, size_t n_segments)
 {
 	double x[ADVISE_MAX_VISITS], y[ADVISE_MAX_VISITS];
 	uint64_t open[ADVISE_MAX_VISITS + 1]; /* pages that the open blocks lack, oldest first */
-	size_t first = 0, n_open = 0, n_unknown = t->inside->open_segments, n = 0;
+	size_t first = 0, n_open = 0, n_unknown = n_segments, n = 0;
 
 	for (size_t i = 0; i < t->inside->n_visits; i++) {
 		uint64_t pos = (t->inside->visit_off[i] + block - off) % block;
 		uint64_t lacks = block - pos - t->page_bytes, closed = 0;
 		bool known = true;
 
-		if (n_unknown + n_open == t->inside->open_segments) {
+		if (n_unknown + n_open == n_segments) {
 			known = n_unknown == 0;
 			if (known) {
 				closed = open[first++];
@@ -73,47 +76,47 @@ static double try_block(const struct teeth *t, uint64_t block, uint64_t off)
 	return n >= 8 ? left_over(x, y, n) : 1;
 }
 
-/* The least that any offset leaves. */
-static double try_offsets(const struct teeth *t, uint64_t block, uint64_t page_off, uint64_t *best)
+/* The least that any offset and number of open blocks leaves. */
+static double try_offsets(const struct teeth *t, uint64_t block, struct advise_sawtooth *best)
 {
-	double least = 1;
+	*best = (struct advise_sawtooth){ .left = 1 };
+	for (size_t i = 0; i < t->inside->n_visits; i++) {
+		uint64_t off = t->inside->visit_off[i] % block;
 
-	for (uint64_t off = page_off; off < block; off += t->page_bytes) {
-		double left = try_block(t, block, off);
+		for (uint32_t n = 1; n <= MOST_OPEN; n++) {
+			double left = try_block(t, block, off, n);
 
-		if (left >= least)
-			continue;
-		least = left;
-		*best = off;
+			if (left < best->left)
+				*best = (struct advise_sawtooth){ block, off, n, left };
+		}
 	}
-	return least;
+	return best->left;
 }
 
 /* No other size may explain the visits nearly as well. */
-uint64_t advise_find_sawtooth(const struct advise_inside *inside, uint64_t page_bytes,
-			      uint64_t page_off, uint64_t *block_off, double *left)
+void advise_find_sawtooth(const struct advise_inside *inside, uint64_t page_bytes,
+			  struct advise_sawtooth *found)
 {
 	struct teeth t = { inside, page_bytes ? page_bytes : 16384 };
 	double second = 1;
-	uint64_t found = 0;
 
-	*left = 1;
-	if (inside->open_segments == 0 || inside->n_visits < inside->open_segments + 8u)
-		return 0;
+	*found = (struct advise_sawtooth){ .left = 1 };
+	if (inside->n_visits < 12)
+		return;
 	for (uint64_t block = SMALLEST_BLOCK; block <= LARGEST_BLOCK; block += SMALLEST_BLOCK) {
-		uint64_t off = 0;
-		double least = block % t.page_bytes ? 1 : try_offsets(&t, block, page_off, &off);
+		struct advise_sawtooth best;
 
-		if (least >= *left) {
-			second = fmin(second, least);
+		if (block % t.page_bytes)
+			continue;
+		if (try_offsets(&t, block, &best) >= found->left) {
+			second = fmin(second, best.left);
 			continue;
 		}
-		second = *left;
-		*left = least;
-		*block_off = off;
-		found = block;
+		second = found->left;
+		*found = best;
 	}
-	return *left * CLEARLY < second ? found : 0;
+	if (found->left * CLEARLY >= second)
+		found->block_bytes = 0;
 }
 
 void advise_sawtooth_gap(const struct advise_inside *inside, uint64_t block_bytes,

@@ -38,6 +38,16 @@ static void set_usual_read(struct probe *p)
 	p->slow_read_ns = inferred.heads_move ? 3 * p->usual_read_ns : p->usual_read_ns * 4 / 3;
 }
 
+static uint64_t front_end(const struct advise_layout *layouts)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
+		if (layouts[i].fat_bits && layouts[i].cluster_bytes >= 4096)
+			end = max_u64(end, layouts[i].data_off + layouts[i].cluster_bytes);
+	return end;
+}
+
 enum fat_status advise_measure(struct advise_target *target, const struct advise_layout *layouts,
 			       const struct advise_budget *budget, const struct advise_watch *watch,
 			       struct advise_measured *measured)
@@ -47,6 +57,7 @@ enum fat_status advise_measure(struct advise_target *target, const struct advise
 			   .budget = budget,
 			   .watch = watch,
 			   .measured = measured,
+			   .front_off = front_end(layouts),
 			   .rng = 0x9E3779B97F4A7C15u };
 	enum fat_status status = FAT_ERR_MEMORY;
 
@@ -56,16 +67,19 @@ enum fat_status advise_measure(struct advise_target *target, const struct advise
 	if (target->dev->size_bytes < ADVISE_SMALLEST_BYTES)
 		return FAT_ERR_SIZE;
 	p.begin_ns = probe_now(&p);
+	wear_init(&p.wear, target->dev->size_bytes);
 	p.buf = aligned_alloc(4096, PROBE_STRETCH_BYTES);
 	p.check = aligned_alloc(4096, PROBE_CHECK_BYTES);
 	if (p.buf && p.check) {
 		probe_reads(&p);
 		set_usual_read(&p);
+		probe_learn(&p);
 		measured->read_only = target->dev->read_only;
 		status = measured->real_bytes || measured->read_only ? FAT_OK
 								     : probe_writes(&p, layouts);
 	}
 	measured->elapsed_ns = probe_now(&p) - p.begin_ns;
+	wear_fini(&p.wear);
 	free(p.buf);
 	free(p.check);
 	return status;

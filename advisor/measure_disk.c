@@ -64,8 +64,8 @@ enum fat_status probe_disk(struct probe *p)
 	if (most > PROBE_STRETCH_BYTES / 2)
 		return FAT_OK;
 	probe_begin_step(p, "gaps between writes", 8);
-	off = probe_next_place(p, PROBE_STRETCH_BYTES);
-	if (!probe_load(p, off, PROBE_STRETCH_BYTES))
+	if (!probe_find_run(p, PROBE_STRETCH_BYTES, PROBE_STRETCH_BYTES, &off) ||
+	    !probe_load(p, off, PROBE_STRETCH_BYTES))
 		return FAT_OK;
 	for (size_t i = 0; i < ADVISE_N_GAPS && status == FAT_OK; i++)
 		status = find_gap(p, off, advise_gap_len_bytes(i), most, inferred.command_ns,

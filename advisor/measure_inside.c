@@ -9,25 +9,25 @@
 #include "bytes.h"
 #include "probe.h"
 
-#define MAX_OPEN       8
-#define MAX_FAT_BLOCKS 8
+#define MAX_OPEN    8
+#define MOST_TAKEN  32 /* blocks, to count the open ones */
+#define FEW_VISITS  6
+#define MANY_VISITS 24
 
 struct visits {
 	struct probe *p;
-	uint64_t block_bytes,
-		block_off; /* where the search found none: large pieces of the device */
+	uint64_t block_bytes, block_off; /* 0: not known */
 	uint32_t page_bytes;
 	uint64_t dear_ns; /* above: a block was closed for it */
 	uint64_t last_ns; /* what the last visit took */
-	uint32_t n_blocks;
 	enum fat_status status;
 };
 
-/* Rewrites page n of the block that begins at start_off. false: no more of this. */
-static bool visit(struct visits *v, uint64_t start_off, uint64_t n, bool *dear)
+/* Rewrites a page. false: no more of this. */
+static bool visit(struct visits *v, uint64_t off, bool *dear)
 {
 	struct probe *p = v->p;
-	uint64_t off = start_off + n * v->page_bytes, ns = 0;
+	uint64_t ns = 0;
 
 	if (probe_is_over(p) || !probe_affords_dear(p, 1) || !probe_may_write(p, v->page_bytes) ||
 	    off + v->page_bytes > p->dev->size_bytes || !probe_load(p, off, v->page_bytes))
@@ -40,108 +40,187 @@ static bool visit(struct visits *v, uint64_t start_off, uint64_t n, bool *dear)
 	return v->status == FAT_OK;
 }
 
-/* Where another block begins, away from the front; never the same twice. */
-static uint64_t new_block(struct visits *v)
+/* A block not seen before, for n_pages from its start; anywhere, where blocks are not known. */
+static bool new_block(struct visits *v, uint64_t n_pages, unsigned n_erases, uint64_t *start_off)
 {
-	uint64_t n_all = (v->p->dev->size_bytes - v->block_off) / v->block_bytes - 1;
-	uint64_t n_front = min_u64(n_all / 4, 2 * MAX_FAT_BLOCKS);
-	uint64_t n = n_front + (uint64_t)v->n_blocks++ * 7919 % (n_all - n_front);
+	struct probe_want want = { .len_bytes = n_pages * v->page_bytes, .n_erases = n_erases };
+	struct advise_inferred inferred;
 
-	return v->block_off + n * v->block_bytes;
+	advise_infer(v->p->measured, &inferred);
+	want.align_bytes = v->block_bytes ? v->p->target->block_bytes : v->page_bytes;
+	want.base_off = v->block_bytes ? 0 : inferred.page_off;
+	return probe_find_place(v->p, &want, start_off);
+}
+
+/*
+ * Page after page of a block is cheap; what costs clearly more closed a block, be it one that only
+ * had to be erased. What a cache lets out is known less well.
+ */
+static bool set_dear(struct visits *v)
+{
+	double noise = advise_noise(v->p->measured);
+	uint64_t start_off, least_ns = UINT64_MAX;
+	bool dear;
+
+	if (!new_block(v, 4, WEAR_RUN, &start_off))
+		return false;
+	for (uint64_t n = 0; n < 4; n++) {
+		if (!visit(v, start_off + n * v->page_bytes, &dear))
+			return false;
+		if (n > 0)
+			least_ns = min_u64(least_ns, v->last_ns);
+	}
+	v->dear_ns = v->p->measured->settle == ADVISE_SETTLED
+			     ? (uint64_t)((double)least_ns * (1 + 6 * noise)) + 1000000
+			     : 2 * least_ns + 2000000;
+	return true;
 }
 
 /* Forth and back within a block: only pages in rising order come cheap to some devices. */
 static bool try_order(struct visits *v)
 {
 	static const uint8_t pages[] = { 8, 4 };
-	uint64_t start_off = new_block(v);
+	uint64_t start_off;
 	bool dear;
 
+	if (!new_block(v, 9, WEAR_RUN, &start_off))
+		return false;
 	for (size_t i = 0; i < sizeof pages; i++)
-		if (!visit(v, start_off, pages[i], &dear))
+		if (!visit(v, start_off + pages[i] * v->page_bytes, &dear))
 			return false;
 	return true;
 }
 
-/*
- * Block after block is taken in turn, each followed by a visit to the one not seen for longest:
- * while that is cheap, all of them are open at once. Pages go from the first one on in order: to
- * close such a block wears least.
- */
-static bool count_open(struct visits *v)
-{
+/* Blocks by their last visit, the one not seen for longest first. */
+struct taken {
 	struct {
-		uint64_t start_off, next_page;
-	} queue[MAX_OPEN + 2];
-	struct advise_inside *inside = &v->p->measured->inside;
+		uint64_t start_off;
+		bool again; /* visited twice: that must do, for its sake */
+	} block[MOST_TAKEN];
+	size_t n;
+};
+
+static bool take_new(struct visits *v, struct taken *t)
+{
+	uint64_t start_off;
 	bool dear;
 
-	for (uint32_t n = 1; n <= MAX_OPEN + 1; n++) {
-		queue[n - 1].start_off = new_block(v);
-		queue[n - 1].next_page = 1;
-		if (!visit(v, queue[n - 1].start_off, 0, &dear))
-			return false;
-		for (int again = 0; n > 1 && again < 2; again++) {
-			uint64_t start_off = queue[0].start_off, page = queue[0].next_page;
+	if (t->n == MOST_TAKEN || !new_block(v, 2, WEAR_MOST, &start_off) ||
+	    !visit(v, start_off, &dear))
+		return false;
+	t->block[t->n].again = false;
+	t->block[t->n++].start_off = start_off;
+	return true;
+}
 
-			if (!visit(v, start_off, page, &dear))
-				return false;
-			for (uint32_t i = 1; i < n; i++)
-				queue[i - 1] = queue[i];
-			queue[n - 1].start_off = start_off;
-			queue[n - 1].next_page = page + 1;
-			if (!dear) {
-				inside->open_at_least = n;
-				break;
-			}
-			if (again == 1) { /* dear twice: one too many */
-				inside->open_segments = n - 1;
-				inside->costs = true;
-				return true;
-			}
+/* Visits once more a block behind which n others were visited. */
+static bool come_back(struct visits *v, struct taken *t, size_t n, bool *dear)
+{
+	size_t i = 0;
+	uint64_t start_off;
+
+	while (i < t->n && (t->block[i].again || t->n - 1 - i > n))
+		i++;
+	do {
+		if ((i == t->n || t->n - 1 - i < n) && !take_new(v, t))
+			return false;
+	} while (t->n - 1 - i < n);
+	start_off = t->block[i].start_off;
+	for (; i + 1 < t->n; i++)
+		t->block[i] = t->block[i + 1];
+	t->block[i].start_off = start_off;
+	t->block[i].again = true;
+	return visit(v, start_off + v->page_bytes, dear);
+}
+
+/* While it is cheap to come back to a block after n - 1 others, n are open at once. */
+static bool count_open(struct visits *v)
+{
+	struct advise_inside *inside = &v->p->measured->inside;
+	struct taken taken = { .n = 0 };
+	unsigned n_dear = 0;
+
+	for (uint32_t n = 2; n <= MAX_OPEN + 1;) {
+		bool dear;
+
+		if (!come_back(v, &taken, n - 1, &dear))
+			return false;
+		if (!dear) {
+			inside->open_at_least = n++;
+			n_dear = 0;
+		} else if (++n_dear == 2) { /* dear twice: one too many */
+			inside->open_segments = n - 1;
+			inside->costs = true;
+			return true;
 		}
 	}
 	return true;
 }
 
-/* Pages at random in blocks far apart: their prices tell where in a block they lay. */
-static void visit_at_random(struct visits *v)
+static bool visit_and_note(struct visits *v, uint64_t off)
 {
 	struct advise_inside *inside = &v->p->measured->inside;
-	uint64_t n_pages = v->block_bytes / v->page_bytes;
 	bool dear;
 
-	while (inside->n_visits < inside->open_segments + 16u &&
-	       inside->n_visits < ADVISE_MAX_VISITS) {
-		uint64_t off = new_block(v) + probe_random_below(v->p, n_pages) * v->page_bytes;
+	if (inside->n_visits == ADVISE_MAX_VISITS || !visit(v, off, &dear))
+		return false;
+	inside->visit_off[inside->n_visits] = off;
+	inside->visit_ns[inside->n_visits++] = v->last_ns;
+	return true;
+}
 
-		if (!visit(v, off, 0, &dear))
-			return;
-		inside->visit_off[inside->n_visits] = off;
-		inside->visit_ns[inside->n_visits++] = v->last_ns;
+/* Pages at random, far apart: their prices tell where in a block they lay. */
+static bool visit_at_random(struct visits *v)
+{
+	struct advise_inside *inside = &v->p->measured->inside;
+	uint64_t off;
+
+	while (inside->n_visits < MANY_VISITS) {
+		if (inside->n_visits == FEW_VISITS) {
+			inside->costs = advise_middle(inside->visit_ns, FEW_VISITS) >
+					(double)v->dear_ns;
+			if (!inside->costs)
+				return true;
+		}
+		if (!new_block(v, 1, WEAR_RUN, &off) || !visit_and_note(v, off))
+			return inside->costs;
 	}
+	return true;
 }
 
 /* The boundary lies between two visits: more of them, each in the middle, until it is known. */
-static void narrow_boundary(struct visits *v, struct advise_inferred *inferred)
+static void narrow_boundary(struct visits *v)
 {
 	struct advise_inside *inside = &v->p->measured->inside;
-	bool dear;
+	struct advise_inferred inferred;
 
-	while (inferred->block.value && inside->n_visits < ADVISE_MAX_VISITS) {
-		uint64_t block = inferred->block.value, low, high, middle, start;
+	for (;;) {
+		uint64_t block, low, high, place;
+		struct probe_want want = { v->page_bytes, 0, 0, WEAR_RUN };
 
-		advise_sawtooth_gap(inside, block, inferred->block_off, &low, &high);
+		advise_infer(v->p->measured, &inferred);
+		block = inferred.block.value;
+		if (block == 0)
+			return;
+		advise_sawtooth_gap(inside, block, inferred.block_off, &low, &high);
 		if (high - low <= v->page_bytes)
 			return;
-		middle = low + (high - low) / 2 / v->page_bytes * v->page_bytes;
-		start = new_block(v) / block * block + middle % block;
-		if (!visit(v, start, 0, &dear))
+		want.align_bytes = block;
+		want.base_off = (low + (high - low) / 2 / v->page_bytes * v->page_bytes) % block;
+		if (!probe_find_place(v->p, &want, &place) || !visit_and_note(v, place))
 			return;
-		inside->visit_off[inside->n_visits] = start;
-		inside->visit_ns[inside->n_visits++] = v->last_ns;
-		advise_infer(v->p->measured, inferred);
 	}
+}
+
+static void find_blocks(struct visits *v)
+{
+	probe_begin_step(v->p, "erase block, by writing", 40);
+	v->p->measured->inside.tried = visit_at_random(v);
+	if (v->p->measured->inside.costs)
+		narrow_boundary(v);
+	probe_learn(v->p);
+	v->block_bytes = v->p->wear.block_bytes;
+	v->block_off = v->p->wear.block_off;
 }
 
 /* Blocks at the front, in order, while a visit does not cost the closing of another. */
@@ -150,15 +229,15 @@ static void count_fat_blocks(struct visits *v)
 	uint64_t lead = v->block_off ? v->block_bytes - v->block_off : 0;
 	bool dear = false;
 
-	for (uint32_t n = 0; n < MAX_FAT_BLOCKS; n++) {
+	for (uint32_t n = 0; n < PROBE_FRONT_BLOCKS; n++) {
 		uint64_t start = n * v->block_bytes, off = start > lead ? start - lead : 0;
 
 		if (n == 0 && v->block_off && v->block_off < 8 * v->page_bytes)
 			continue; /* cut off at the front: no room to look */
 		off += (v->page_bytes - (off + lead) % v->page_bytes) % v->page_bytes;
-		if (!visit(v, off, 3, &dear))
-			return;
-		if (dear)
+		off += 3 * v->page_bytes;
+		if (!wear_claim(&v->p->wear, off, off + v->page_bytes, WEAR_RUN) ||
+		    !visit(v, off, &dear) || dear)
 			return;
 		v->p->measured->inside.fat_blocks = n + 1;
 	}
@@ -167,30 +246,22 @@ static void count_fat_blocks(struct visits *v)
 enum fat_status probe_inside(struct probe *p)
 {
 	struct advise_inferred inferred;
-	struct visits v = { .p = p, .status = FAT_OK };
+	struct visits v = { .p = p,
+			    .page_bytes = p->page_bytes ? (uint32_t)p->page_bytes : 16384,
+			    .block_bytes = p->wear.block_bytes,
+			    .block_off = p->wear.block_off,
+			    .status = FAT_OK };
 
 	advise_infer(p->measured, &inferred);
 	if (inferred.heads_move || p->dev->size_bytes < (256u << 20))
 		return FAT_OK;
-	v.page_bytes = (uint32_t)(inferred.page.value ? inferred.page.value : 16384);
-	v.block_bytes = inferred.block.value;
-	v.block_off = inferred.block_off;
-	if (v.block_bytes == 0) {
-		v.block_bytes = round_up(p->dev->size_bytes / 64, v.page_bytes);
-		v.block_off = inferred.page_off;
-	}
-	v.dear_ns = (uint64_t)(4 * (inferred.command_ns + inferred.ns_per_byte * v.page_bytes)) +
-		    2000000;
 	probe_begin_step(p, "erase blocks at once", 40);
-	p->measured->inside.tried = try_order(&v) && count_open(&v);
-	if (p->measured->inside.costs && inferred.block.value == 0) {
-		probe_begin_step(p, "erase block, by writing", 30);
-		visit_at_random(&v);
-		advise_infer(p->measured, &inferred);
-		narrow_boundary(&v, &inferred);
-		v.block_bytes = inferred.block.value;
-		v.block_off = inferred.block_off;
-	}
+	if (!set_dear(&v) || !try_order(&v))
+		return v.status;
+	if (v.block_bytes)
+		p->measured->inside.tried = count_open(&v);
+	else
+		find_blocks(&v);
 	if (p->measured->inside.costs && v.block_bytes > 0)
 		count_fat_blocks(&v);
 	return v.status;

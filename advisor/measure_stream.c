@@ -151,6 +151,7 @@ enum fat_status probe_block_stream(struct probe *p)
 {
 	struct advise_inferred inferred;
 	struct stream s = { .p = p, .status = FAT_OK };
+	struct probe_want want;
 
 	advise_infer(p->measured, &inferred);
 	if (inferred.heads_move || inferred.block.value || !inferred.page.value ||
@@ -160,11 +161,13 @@ enum fat_status probe_block_stream(struct probe *p)
 	s.piece_bytes = max_u32(min_u32(PIECE_BYTES, p->target->max_bytes) / s.page_bytes, 1) *
 			s.page_bytes;
 	probe_begin_step(p, "erase block, by a stream", 30);
-	s.off = round_up(probe_next_place(p, MOST_BYTES + s.page_bytes), s.page_bytes) +
-		inferred.page_off;
+	want = (struct probe_want){ MOST_BYTES, s.page_bytes, inferred.page_off, WEAR_RUN };
+	if (!probe_find_place(p, &want, &s.off))
+		return FAT_OK;
 	s.end = s.off + MOST_BYTES;
 	while (s.off + PROBE_STRETCH_BYTES <= s.end && write_stretch(&s))
 		;
 	conclude(&p->measured->write_scan);
+	probe_learn(p);
 	return s.status;
 }

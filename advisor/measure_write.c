@@ -22,11 +22,11 @@ static enum fat_status write_burst(struct probe *p, uint64_t off, size_t len, ui
 	enum fat_status status = FAT_OK;
 
 	for (size_t i = 0; i < n_far; i++) {
-		far[i] = probe_next_place(p, 2 * piece) + piece / 2;
-		if (probe_read(p, far[i], p->check + i * 4096, 4096, &piece_ns) != FAT_OK)
-			far[i] = off; /* unreadable: the row's first block once more */
-		if (far[i] == off)
+		if (!probe_find_run(p, 4096, 4096, &far[i]) ||
+		    probe_read(p, far[i], p->check + i * 4096, 4096, &piece_ns) != FAT_OK) {
+			far[i] = off; /* the row's first block once more */
 			memcpy(p->check + i * 4096, p->buf, 4096);
+		}
 	}
 	*ns = 0;
 	for (size_t at = 0; at < len && status == FAT_OK; at += piece) {
@@ -45,12 +45,14 @@ static enum fat_status write_burst(struct probe *p, uint64_t off, size_t len, ui
 static enum fat_status try_cache(struct probe *p, enum advise_settle *settle)
 {
 	const size_t len = 256u << 10;
-	uint64_t off = probe_next_place(p, len), write_ns, full_ns, empty_ns, waited_ns = 0;
-	unsigned n_slow;
+	uint64_t off, write_ns, full_ns, empty_ns, waited_ns = 0;
+	unsigned n_before;
 	enum fat_status status;
 
 	*settle = ADVISE_SETTLED;
-	if (!probe_may_write(p, 2 * len) || !probe_load(p, off, len))
+	probe_begin_step(p, "cache", 15);
+	if (!probe_may_write(p, 2 * len) || !probe_find_run(p, len, len, &off) ||
+	    !probe_load(p, off, len))
 		return FAT_OK;
 	status = write_burst(p, off, len, &write_ns);
 	if (status == FAT_OK)
@@ -63,8 +65,8 @@ static enum fat_status try_cache(struct probe *p, enum advise_settle *settle)
 		*settle = ADVISE_SETTLE_BY_FLUSH;
 		probe_note_settled(p, full_ns);
 	} else {
-		probe_settle_by_reading(p, 16, &waited_ns, &n_slow);
-		if (waited_ns > write_ns / 5) {
+		probe_settle_by_reading(p, 4, &waited_ns, &n_before);
+		if (n_before < 2 && waited_ns > write_ns / 5) {
 			*settle = ADVISE_SETTLE_BY_READ;
 			probe_note_settled(p, waited_ns);
 		}
@@ -75,16 +77,14 @@ static enum fat_status try_cache(struct probe *p, enum advise_settle *settle)
 
 /*
  * Is there a cache? If a flush empties it, the first one after some writes takes its time and a
- * second one none. If it ignores flushes, the reads after the writes wait for it: often the first
- * one alone, for everything. That happens by chance as well, so a cache is seen twice or not at
- * all.
+ * second one none. If it ignores flushes, the first reads after the writes wait for it: often one
+ * alone, for everything. That happens by chance as well, so a cache is seen twice or not at all.
  */
 static enum fat_status find_cache(struct probe *p)
 {
 	enum advise_settle first, second;
 	enum fat_status status;
 
-	probe_begin_step(p, "cache", 8);
 	status = try_cache(p, &first);
 	if (status == FAT_OK && first != ADVISE_SETTLED) {
 		status = try_cache(p, &second);
@@ -98,10 +98,10 @@ static enum fat_status find_cache(struct probe *p)
 static enum fat_status measure_cache(struct probe *p)
 {
 	const size_t piece = 64u << 10, len = 4u << 20;
-	uint64_t off = probe_next_place(p, 3 * len), ns, fastest = UINT64_MAX;
+	uint64_t off, ns, fastest = UINT64_MAX;
 	unsigned n_slow = 0;
 
-	if (p->measured->settle == ADVISE_SETTLED)
+	if (p->measured->settle == ADVISE_SETTLED || !probe_find_run(p, 3 * len, len, &off))
 		return FAT_OK;
 	probe_begin_step(p, "cache size", 15);
 	for (uint64_t done = 0; done < 3 * len && n_slow < 3; done += piece) {
@@ -163,8 +163,8 @@ static enum fat_status write_sizes(struct probe *p)
 	probe_begin_step(p, "writes by size", 20);
 	for (size_t i = 0; i < ADVISE_N_SIZES; i++)
 		len += n_pieces[i] * advise_size_bytes(i);
-	off = probe_next_place(p, PROBE_STRETCH_BYTES);
-	if (!probe_load(p, off, len))
+	if (!probe_find_run(p, len, advise_size_bytes(ADVISE_N_SIZES - 1), &off) ||
+	    !probe_load(p, off, len))
 		return FAT_OK;
 	for (size_t i = ADVISE_N_SIZES; i-- > 0 && status == FAT_OK;) {
 		size_t piece = advise_size_bytes(i);
@@ -185,10 +185,12 @@ static enum fat_status write_stream(struct probe *p)
 	const size_t stretch = 1u << 20, len = 8u << 20;
 	size_t max = min_u32(p->target->max_bytes, (uint32_t)stretch);
 	struct advise_stream *stream = &p->measured->write_stream;
-	uint64_t off = probe_next_place(p, len), ns;
+	uint64_t off, ns;
 	enum fat_status status = FAT_OK;
 
 	probe_begin_step(p, "write stream", 20);
+	if (!probe_find_run(p, len, stretch, &off))
+		return FAT_OK;
 	for (uint64_t at = off; at < off + len && status == FAT_OK; at += stretch) {
 		if (probe_is_over(p) || !probe_affords_dear(p, 1) ||
 		    !probe_affords(p, stretch, p->target->max_bytes) ||
@@ -211,57 +213,74 @@ static enum fat_status write_stream(struct probe *p)
 	return status;
 }
 
-/* Of the block that off lies in; off itself where blocks are not known, or cut off at the front. */
-static uint64_t block_start(const struct advise_inferred *inferred, uint64_t off)
-{
-	uint64_t block = inferred->block.value;
+/* 64 KiB here, 64 KiB there, in turn. */
+struct streams {
+	uint64_t off[4];
+	size_t n, part_bytes; /* of each; loaded one behind the other, the second place in p->buf on */
+};
 
-	if (block == 0 || off < block)
-		return off;
-	return off - (off + block - inferred->block_off) % block;
+static bool load_streams(struct probe *p, struct streams *s)
+{
+	/* at the start of a block; come back to once, if it is not open all the time */
+	const struct probe_want want = { s->part_bytes, p->target->block_bytes, 0, WEAR_MOST };
+
+	for (size_t k = 0; k < s->n; k++) {
+		if (!probe_find_place(p, &want, &s->off[k]) ||
+		    !probe_load(p, s->off[k], s->part_bytes))
+			return false;
+		memcpy(p->buf + (k + 1) * s->part_bytes, p->buf, s->part_bytes);
+	}
+	return true;
+}
+
+/* One piece of each. */
+static enum fat_status write_round(struct probe *p, const struct streams *s, size_t at,
+				   size_t piece, uint64_t *ns)
+{
+	enum fat_status status = FAT_OK;
+
+	*ns = 0;
+	for (size_t k = 0; k < s->n && status == FAT_OK; k++) {
+		const uint8_t *from = p->buf + (k + 1) * s->part_bytes + at;
+		uint64_t piece_ns;
+
+		status = probe_write(p, s->off[k] + at, from, piece, &piece_ns);
+		if (status == FAT_OK && k + 1 == s->n)
+			status = probe_settle(p, &piece_ns);
+		*ns += piece_ns;
+	}
+	return status;
 }
 
 /*
- * 64 KiB here, 64 KiB there, in turn, from one thread: n streams, 2 MiB in all. Where each turn
- * costs a block, two of them tell as much as all, and wear less; least where blocks begin.
+ * From one thread, n streams, 2 MiB in all. Where each turn may cost a block, twice must do: a block
+ * that is closed out of order costs two erases. Where that cannot be helped it is left out.
  */
 static enum fat_status write_streams(struct probe *p, size_t n, struct advise_stream *stream)
 {
-	const size_t all = 2u << 20, piece = 64u << 10, part = all / n;
-	const double dear_ns = 1.25 * advise_median(&p->measured->write[7]) + 1.5e6;
-	struct advise_inferred inferred;
-	uint64_t off[4], ns;
-	size_t n_dear = 0;
+	const size_t all = 2u << 20, piece = 64u << 10;
+	const struct advise_inside *inside = &p->measured->inside;
+	bool all_open = inside->tried && inside->open_at_least >= n;
+	struct streams s = { .n = n, .part_bytes = all_open ? all / n : 2 * piece };
+	enum fat_status status = FAT_OK;
 
-	advise_infer(p->measured, &inferred);
 	probe_begin_step(p, n == 2 ? "two streams" : "four streams", 8);
-	if (!probe_affords(p, all, piece))
+	if ((inside->costs && p->wear.block_bytes == 0) || !probe_affords(p, n * s.part_bytes, piece) ||
+	    !load_streams(p, &s))
 		return FAT_OK;
-	for (size_t k = 0; k < n; k++) { /* loaded one behind the other, the first one last */
-		off[k] = block_start(&inferred, probe_next_place(p, part));
-		if (!probe_load(p, off[k], part))
-			return FAT_OK;
-		memcpy(p->buf + (k + 1) * part, p->buf, part);
-	}
-	for (size_t at = 0; at < part && n_dear < n; at += piece) {
-		for (size_t k = 0; k < n; k++) {
-			enum fat_status status;
+	for (size_t at = 0; at < s.part_bytes; at += piece) {
+		uint64_t ns;
 
-			if (probe_is_over(p) || !probe_affords_dear(p, 1) ||
-			    !probe_may_write(p, piece))
-				return FAT_OK;
-			status = probe_write(p, off[k] + at, p->buf + (k + 1) * part + at, piece,
-					     &ns);
-			if (status == FAT_OK && k + 1 == n)
-				status = probe_settle(p, &ns);
-			if (status != FAT_OK)
-				return status;
-			stream->bytes += piece;
-			stream->ns += ns;
-			n_dear += at > 0 && (double)ns > dear_ns; /* to begin may cost as well */
-		}
+		if (probe_is_over(p) || !probe_affords_dear(p, (unsigned)n) ||
+		    !probe_may_write(p, n * piece))
+			return FAT_OK;
+		status = write_round(p, &s, at, piece, &ns);
+		if (status != FAT_OK)
+			return status;
+		stream->bytes += n * piece;
+		stream->ns += ns;
 	}
-	probe_verify(p, off[n - 1], part);
+	probe_verify(p, s.off[n - 1], s.part_bytes);
 	return FAT_OK;
 }
 
@@ -318,6 +337,21 @@ static enum fat_status rehearse_round(struct probe *p, struct advise_rehearsal *
 	return FAT_OK;
 }
 
+/* What a round needs: a place, bytes and time for it. */
+static bool prepare_round(struct probe *p, const struct advise_layout *l, uint64_t round_bytes,
+			  struct meta_places *meta, uint64_t *off)
+{
+	uint32_t block = p->target->block_bytes, cluster = l->cluster_bytes;
+	const struct probe_want want = { round_bytes, cluster, l->data_off / block * block,
+					 WEAR_RUN };
+
+	return !probe_is_over(p) && probe_affords_dear(p, 4) &&
+	       probe_affords(p, round_bytes, cluster) &&
+	       probe_may_write(p, round_bytes + 3 * block) && probe_find_place(p, &want, off) &&
+	       probe_load(p, *off, round_bytes) &&
+	       load_meta(p, l, (*off - want.base_off) / cluster + 2, meta);
+}
+
 /* Each round with its data elsewhere, so that no block is erased again and again. */
 static enum fat_status rehearse(struct probe *p, const struct advise_layout *l, size_t index,
 				struct meta_places *meta)
@@ -325,18 +359,11 @@ static enum fat_status rehearse(struct probe *p, const struct advise_layout *l, 
 	struct advise_rehearsal *r = &p->measured->rehearsal[index];
 	const size_t n_data = 12, round_bytes = n_data * l->cluster_bytes;
 	enum fat_status status = FAT_OK;
+	uint64_t off;
 
 	probe_begin_step(p, "rehearsal", 8);
 	for (size_t i = 0; i < N_ROUNDS && status == FAT_OK; i++) {
-		uint64_t cluster = l->n_clusters / 16 * (2 * index % 15 + 1 + i * 5 % 11);
-		uint64_t off = (l->data_off + cluster * l->cluster_bytes) / p->target->block_bytes *
-			       p->target->block_bytes;
-
-		if (probe_is_over(p) || !probe_affords_dear(p, 4) ||
-		    off + round_bytes > p->dev->size_bytes ||
-		    !probe_affords(p, round_bytes, l->cluster_bytes) ||
-		    !probe_may_write(p, round_bytes + 3 * p->target->block_bytes) ||
-		    !probe_load(p, off, round_bytes) || !load_meta(p, l, cluster + 2, meta))
+		if (!prepare_round(p, l, round_bytes, meta, &off))
 			break;
 		status = rehearse_round(p, r, off, l->cluster_bytes, n_data, meta);
 		if (status == FAT_OK)

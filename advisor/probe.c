@@ -4,6 +4,7 @@
  */
 #include "probe.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 
 #define MOST_SETTLING 4096
 #define N_QUICK       3
+#define MOST_PLACES   1024 /* that are looked at for one that may be written to */
 
 /* ---- budget -------------------------------------------------------------------------------- */
 
@@ -133,6 +135,62 @@ uint64_t probe_next_place(struct probe *p, uint64_t len_bytes)
 	return (uint64_t)((double)room * part) / align * align;
 }
 
+void probe_learn(struct probe *p)
+{
+	struct advise_inferred inferred;
+
+	advise_infer(p->measured, &inferred);
+	p->page_bytes = inferred.page.value;
+	wear_set_blocks(&p->wear, inferred.block.value, inferred.block_off);
+}
+
+static uint64_t align_up(const struct probe_want *want, uint64_t off)
+{
+	return off <= want->base_off
+		       ? want->base_off
+		       : round_up(off - want->base_off, want->align_bytes) + want->base_off;
+}
+
+/* Where in the block that holds off, or from it on, the writes can begin; past the end: nowhere. */
+static uint64_t place_in_block(const struct probe *p, const struct probe_want *want, uint64_t off)
+{
+	uint64_t block = p->wear.block_bytes, need = want->len_bytes + p->page_bytes;
+	uint64_t start = off - (off + block - p->wear.block_off) % block;
+	uint64_t end = start + round_up(need, block);
+	uint64_t place = align_up(want, need <= block ? start : end - need - want->align_bytes);
+
+	return place + need <= end ? place : p->dev->size_bytes;
+}
+
+bool probe_find_place(struct probe *p, const struct probe_want *want, uint64_t *off)
+{
+	uint64_t size = p->dev->size_bytes, block = p->wear.block_bytes;
+	/* the first blocks are looked at by themselves */
+	uint64_t front = max_u64(p->front_off, min_u64(PROBE_FRONT_BLOCKS * block, size / 8));
+
+	for (int i = 0; i < MOST_PLACES && front + want->len_bytes < size; i++) {
+		double part = 0.31 + 0.6180339887498949 * p->n_places++;
+		uint64_t room = size - front - want->len_bytes;
+
+		part -= (double)(uint64_t)part;
+		*off = front + (uint64_t)((double)room * part);
+		*off = block && *off >= block ? place_in_block(p, want, *off)
+					      : align_up(want, *off);
+		if (*off >= front && *off + want->len_bytes <= size &&
+		    wear_claim(&p->wear, *off, *off + want->len_bytes, want->n_erases))
+			return true;
+	}
+	p->measured->out_of_budget = true;
+	return false;
+}
+
+bool probe_find_run(struct probe *p, uint64_t len_bytes, uint64_t align_bytes, uint64_t *off)
+{
+	const struct probe_want want = { len_bytes, align_bytes, 0, WEAR_RUN };
+
+	return probe_find_place(p, &want, off);
+}
+
 bool probe_load(struct probe *p, uint64_t off, size_t len_bytes)
 {
 	size_t done = 0;
@@ -186,13 +244,13 @@ void probe_note_settled(struct probe *p, uint64_t ns)
  * Reads until some in a row are as fast as ever: then nothing goes on inside any more. The device
  * works on while a read's command is under way: what a slow read waited is that much less.
  */
-void probe_settle_by_reading(struct probe *p, unsigned n_least, uint64_t *ns, unsigned *n_slow)
+void probe_settle_by_reading(struct probe *p, unsigned n_least, uint64_t *ns, unsigned *n_before)
 {
 	uint64_t hidden_ns = (uint64_t)(0.8 * advise_median(&p->measured->read[0]));
 	unsigned n_quick = 0;
 
-	*n_slow = 0;
-	for (int i = 0; i < MOST_SETTLING && (n_quick < N_QUICK || i < (int)n_least); i++) {
+	*n_before = UINT_MAX;
+	for (unsigned i = 0; i < MOST_SETTLING && (n_quick < N_QUICK || i < n_least); i++) {
 		uint64_t off = probe_random_below(p, p->dev->size_bytes / 4096) * 4096, read_ns;
 
 		if (probe_is_over(p) || probe_read(p, off, p->check, 4096, &read_ns) != FAT_OK)
@@ -202,7 +260,8 @@ void probe_settle_by_reading(struct probe *p, unsigned n_least, uint64_t *ns, un
 			continue;
 		}
 		n_quick = 0;
-		++*n_slow;
+		if (*n_before == UINT_MAX)
+			*n_before = i;
 		*ns += read_ns - p->usual_read_ns + hidden_ns;
 	}
 }
@@ -210,7 +269,7 @@ void probe_settle_by_reading(struct probe *p, unsigned n_least, uint64_t *ns, un
 enum fat_status probe_settle(struct probe *p, uint64_t *ns)
 {
 	uint64_t more_ns = 0;
-	unsigned n_slow;
+	unsigned n_before;
 	enum fat_status status = FAT_OK;
 
 	if (p->measured->settle == ADVISE_SETTLED)
@@ -218,7 +277,7 @@ enum fat_status probe_settle(struct probe *p, uint64_t *ns)
 	if (p->measured->settle == ADVISE_SETTLE_BY_FLUSH)
 		status = probe_flush(p, &more_ns);
 	else
-		probe_settle_by_reading(p, 0, &more_ns, &n_slow);
+		probe_settle_by_reading(p, 0, &more_ns, &n_before);
 	probe_note_settled(p, more_ns);
 	p->dearest_ns = max_u64(p->dearest_ns, more_ns);
 	*ns += more_ns;

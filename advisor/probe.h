@@ -5,15 +5,19 @@
  * Invariant: a byte is written only where the same byte has just been read, so the content is right
  * at every moment and nothing has to be restored, whatever ends the program. A stretch is read
  * first and then written in pieces, and only the writes are timed: a read directly before each
- * write would cost a disk a full turn and hide everything [PROBING 4].
+ * write would cost a disk a full turn and hide everything [PROBING 4]. Outside of the places of the
+ * FATs, a byte is written only where probe_find_place() or probe_claim() said so, which keep count
+ * of how often that erases a block.
  */
 #ifndef FATWISE_ADVISOR_PROBE_H
 #define FATWISE_ADVISOR_PROBE_H
 
 #include "advise.h"
+#include "wear.h"
 
 #define PROBE_STRETCH_BYTES (4u << 20)
 #define PROBE_CHECK_BYTES   (64u << 10)
+#define PROBE_FRONT_BLOCKS  8 /* that may be made for FATs */
 
 struct probe {
 	struct advise_target *target;
@@ -30,6 +34,9 @@ struct probe {
 	uint64_t dearest_ns;    /* the write that took longest so far */
 	uint64_t usual_read_ns; /* a 4 KiB read somewhere */
 	uint64_t slow_read_ns;  /* from here on one waited for something */
+	uint64_t front_off;     /* FATs and root folders of all layouts end before */
+	uint64_t page_bytes;    /* 0: not known */
+	struct wear wear;
 };
 
 uint64_t probe_now(struct probe *p);
@@ -65,8 +72,11 @@ void probe_note_settled(struct probe *p, uint64_t ns);
 /* Waits until what was written is written, in the way this device needs; adds the time to *ns. */
 enum fat_status probe_settle(struct probe *p, uint64_t *ns);
 
-/* The same by reads alone, at least so many; adds to *ns, and says how many were slow. */
-void probe_settle_by_reading(struct probe *p, unsigned n_least, uint64_t *ns, unsigned *n_slow);
+/*
+ * The same by reads alone, at least so many; adds to *ns. *n_before: so many were quick before the
+ * first slow one; UINT_MAX: all.
+ */
+void probe_settle_by_reading(struct probe *p, unsigned n_least, uint64_t *ns, unsigned *n_before);
 
 /* Reads a stretch into p->buf. false if it cannot be read: another place, then. */
 bool probe_load(struct probe *p, uint64_t off, size_t len_bytes);
@@ -79,6 +89,25 @@ void probe_verify(struct probe *p, uint64_t off, size_t len_bytes);
  * lie far apart and fall into step with nothing inside.
  */
 uint64_t probe_next_place(struct probe *p, uint64_t len_bytes);
+
+/* A place to write to: from base_off, in steps of align_bytes. */
+struct probe_want {
+	uint64_t len_bytes, align_bytes, base_off;
+	unsigned n_erases; /* of a block, that the writes cause at most: WEAR_RUN for a row of them */
+};
+
+/*
+ * Another part of the device each time. Where blocks are known it begins with a block, or else ends
+ * a page before the end of one: small writes into the last page would close the block again and
+ * again. false: no block is left that may be erased so often.
+ */
+bool probe_find_place(struct probe *p, const struct probe_want *want, uint64_t *off);
+
+/* A row of writes anywhere, to begin at multiples of align_bytes. */
+bool probe_find_run(struct probe *p, uint64_t len_bytes, uint64_t align_bytes, uint64_t *off);
+
+/* Learns pages and blocks from what was measured so far. */
+void probe_learn(struct probe *p);
 
 uint64_t probe_random_below(struct probe *p, uint64_t limit);
 

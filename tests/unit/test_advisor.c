@@ -14,6 +14,7 @@
 
 #include "advisor/advise.h"
 #include "advisor/sim.h"
+#include "advisor/wear.h"
 
 #define MIB (1ull << 20)
 
@@ -312,15 +313,36 @@ static void forgotten_content_is_noticed(void **state)
 	assert_true(measured.content_differs);
 }
 
+/* ---- wear ---------------------------------------------------------------------------------- */
+
+/* Blocks of 2 MiB that begin at 1 MiB; claims made before they were known count as well. */
+static void no_block_is_claimed_too_often(void **state)
+{
+	struct wear wear;
+
+	(void)state;
+	wear_init(&wear, 4096 * MIB);
+	assert_true(wear_claim(&wear, 100 * MIB, 101 * MIB, 2));
+	assert_false(wear_claim(&wear, 120 * MIB, 121 * MIB, 1)); /* a block may be that long */
+	assert_false(wear_claim(&wear, 80 * MIB, 81 * MIB, 1));
+	assert_true(wear_claim(&wear, 130 * MIB, 131 * MIB, 1));
+	wear_set_blocks(&wear, 2 * MIB, MIB);
+	assert_false(wear_claim(&wear, 99 * MIB, 100 * MIB, 2)); /* the block of 99 to 101 MiB */
+	assert_true(wear_claim(&wear, 99 * MIB, 100 * MIB, 1));
+	assert_false(wear_claim(&wear, 90 * MIB, 100 * MIB, 1)); /* reaches into it */
+	assert_true(wear_claim(&wear, 101 * MIB, 103 * MIB, 3));
+	wear_fini(&wear);
+}
+
 /* ---- erase blocks from the price of writes ------------------------------------------------- */
 
 /* Visits to a device that keeps two blocks of 3 MiB open, which begin at 1 MiB; pages of 16 KiB. */
 static void sawtooth_tells_block_and_gap(void **state)
 {
 	const uint64_t block = 3 * MIB, begin = MIB, page = 16384;
-	struct advise_inside inside = { .open_segments = 2, .n_visits = 24 };
-	uint64_t off = 0, low, high, found, lacks[2] = { 0, 0 };
-	double left;
+	struct advise_inside inside = { .n_visits = 24 };
+	struct advise_sawtooth found;
+	uint64_t low, high, lacks[2] = { 0, 0 };
 
 	(void)state;
 	for (size_t i = 0; i < inside.n_visits; i++) {
@@ -331,10 +353,11 @@ static void sawtooth_tells_block_and_gap(void **state)
 		inside.visit_ns[i] = 2000000 + (pos + lacks[i % 2]) * 60;
 		lacks[i % 2] = block - pos - page;
 	}
-	found = advise_find_sawtooth(&inside, page, 0, &off, &left);
-	assert_int_equal(found, block);
-	assert_true(left < 0.01);
-	advise_sawtooth_gap(&inside, found, off, &low, &high);
+	advise_find_sawtooth(&inside, page, &found);
+	assert_int_equal(found.block_bytes, block);
+	assert_int_equal(found.open_segments, 2);
+	assert_true(found.left < 0.01);
+	advise_sawtooth_gap(&inside, found.block_bytes, found.block_off, &low, &high);
 	assert_true(high - low < block / 4);
 	assert_true((begin + block - low) % block <= high - low);
 }
@@ -346,6 +369,7 @@ int main(void)
 		cmocka_unit_test(no_comb_in_a_flat_row),
 		cmocka_unit_test(statistics),
 		cmocka_unit_test(layouts_hold_a_volume),
+		cmocka_unit_test(no_block_is_claimed_too_often),
 		cmocka_unit_test(sawtooth_tells_block_and_gap),
 		cmocka_unit_test(linear_segments_cost_what_they_should),
 		cmocka_unit_test(flush_waits_for_an_honest_cache),
