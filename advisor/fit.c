@@ -19,6 +19,7 @@
 #define SMALLEST_CACHE (64u << 10)
 #define LARGEST_CACHE  (16u << 20)
 
+#define MOST_ERASE_NS 50e6
 /* A flush that is over sooner never left this machine. */
 #define UNSENT_NS 5000
 
@@ -30,11 +31,25 @@ struct search {
 	bool found;
 };
 
+/*
+ * To erase a block takes some milliseconds, and to copy a page hardly less than to program one: what
+ * would need other prices is something else.
+ */
+static bool are_likely(const struct sim_params *params, const struct fit_prices *prices)
+{
+	const double *ns = prices->ns;
+
+	return params->kind == SIM_FLAT ||
+	       (ns[PART_ERASE] < MOST_ERASE_NS &&
+		(params->fresh || ns[PART_COPY] > 0.2 * ns[PART_PROGRAM]));
+}
+
 static void try_structure(struct search *s, const struct sim_params *params)
 {
 	struct fit_prices prices;
 
 	if (!fit_find_prices(s->measured, params, &s->table, &prices) ||
+	    !are_likely(params, &prices) ||
 	    (s->found && prices.error >= s->prices.error * CLEARLY))
 		return;
 	s->best = *params;

@@ -9,6 +9,7 @@
 #include "bytes.h"
 #include "probe.h"
 
+#define ERASE_NS    2000000 /* the shortest erase */
 #define MAX_OPEN    8
 #define MOST_TAKEN  32 /* blocks, to count the open ones */
 #define FEW_VISITS  6
@@ -19,6 +20,7 @@ struct visits {
 	uint64_t block_bytes, block_off; /* 0: not known */
 	uint32_t page_bytes;
 	uint64_t dear_ns; /* above: a block was closed for it */
+	bool is_sure;     /* no closing of a block hides below that */
 	uint64_t last_ns; /* what the last visit took */
 	enum fat_status status;
 };
@@ -59,7 +61,7 @@ static bool new_block(struct visits *v, uint64_t n_pages, unsigned n_erases, uin
 static bool set_dear(struct visits *v)
 {
 	double noise = advise_noise(v->p->measured);
-	uint64_t start_off, least_ns = UINT64_MAX;
+	uint64_t start_off, first_ns = 0, least_ns = UINT64_MAX, spread_ns;
 	bool dear;
 
 	if (!new_block(v, 4, WEAR_RUN, &start_off))
@@ -67,70 +69,94 @@ static bool set_dear(struct visits *v)
 	for (uint64_t n = 0; n < 4; n++) {
 		if (!visit(v, start_off + n * v->page_bytes, &dear))
 			return false;
-		if (n > 0)
+		if (n == 0)
+			first_ns = v->last_ns;
+		else
 			least_ns = min_u64(least_ns, v->last_ns);
 	}
-	v->dear_ns = v->p->measured->settle == ADVISE_SETTLED
-			     ? (uint64_t)((double)least_ns * (1 + 6 * noise)) + 1000000
-			     : 2 * least_ns + 2000000;
+	spread_ns = (uint64_t)((double)least_ns * 6 * noise);
+	v->is_sure = v->p->measured->settle == ADVISE_SETTLED && spread_ns < ERASE_NS / 2;
+	v->dear_ns = v->is_sure ? least_ns + spread_ns + ERASE_NS / 2
+				: 2 * least_ns + 2 * (uint64_t)ERASE_NS;
+	v->p->measured->inside.costs = first_ns > v->dear_ns;
 	return true;
 }
 
-/* Forth and back within a block: only pages in rising order come cheap to some devices. */
+/*
+ * Some pages in a row, then back among them: only pages in rising order come cheap to some devices.
+ * Even one that was never full has these to copy then.
+ */
 static bool try_order(struct visits *v)
 {
-	static const uint8_t pages[] = { 8, 4 };
-	uint64_t start_off;
+	struct probe *p = v->p;
+	uint64_t n_pages = min_u64(32, p->wear.block_bytes / v->page_bytes / 2), start_off, ns;
+	size_t len, piece = max_u32(min_u32(65536, p->target->max_bytes) / v->page_bytes, 1) *
+			    (size_t)v->page_bytes;
 	bool dear;
 
-	if (!new_block(v, 9, WEAR_RUN, &start_off))
+	if (n_pages == 0)
+		n_pages = 8;
+	len = n_pages * v->page_bytes;
+	if (!new_block(v, n_pages, WEAR_RUN, &start_off) || probe_is_over(p) ||
+	    !probe_affords_dear(p, 2) || !probe_may_write(p, len) || !probe_load(p, start_off, len))
 		return false;
-	for (size_t i = 0; i < sizeof pages; i++)
-		if (!visit(v, start_off + pages[i] * v->page_bytes, &dear))
-			return false;
-	return true;
+	for (size_t at = 0; at < len && v->status == FAT_OK; at += piece)
+		v->status = probe_write(p, start_off + at, p->buf + at, min_u64(piece, len - at),
+					&ns);
+	if (v->status == FAT_OK)
+		v->status = probe_settle(p, &ns);
+	return v->status == FAT_OK &&
+	       visit(v, start_off + n_pages * 3 / 4 * v->page_bytes, &dear);
 }
 
 /* Blocks by their last visit, the one not seen for longest first. */
 struct taken {
 	struct {
-		uint64_t start_off;
-		bool again; /* visited twice: that must do, for its sake */
+		uint64_t start_off, next_page;
+		bool closed; /* and opened again, maybe: that must do, for its sake */
 	} block[MOST_TAKEN];
 	size_t n;
 };
+
+#define PAGES_TAKEN 16 /* of a block, at most */
 
 static bool take_new(struct visits *v, struct taken *t)
 {
 	uint64_t start_off;
 	bool dear;
 
-	if (t->n == MOST_TAKEN || !new_block(v, 2, WEAR_MOST, &start_off) ||
+	if (t->n == MOST_TAKEN || !new_block(v, PAGES_TAKEN, WEAR_MOST, &start_off) ||
 	    !visit(v, start_off, &dear))
 		return false;
-	t->block[t->n].again = false;
-	t->block[t->n++].start_off = start_off;
+	t->block[t->n].start_off = start_off;
+	t->block[t->n].next_page = 1;
+	t->block[t->n++].closed = false;
 	return true;
 }
 
 /* Visits once more a block behind which n others were visited. */
 static bool come_back(struct visits *v, struct taken *t, size_t n, bool *dear)
 {
-	size_t i = 0;
-	uint64_t start_off;
+	size_t i = 0, last;
+	uint64_t off;
 
-	while (i < t->n && (t->block[i].again || t->n - 1 - i > n))
+	while (i < t->n && (t->block[i].closed || t->n - 1 - i > n))
 		i++;
-	do {
-		if ((i == t->n || t->n - 1 - i < n) && !take_new(v, t))
+	while (i == t->n || t->n - 1 - i < n)
+		if (!take_new(v, t))
 			return false;
-	} while (t->n - 1 - i < n);
-	start_off = t->block[i].start_off;
-	for (; i + 1 < t->n; i++)
+	for (last = t->n - 1; i < last; i++) {
+		struct taken swap = { .block[0] = t->block[i] };
+
 		t->block[i] = t->block[i + 1];
-	t->block[i].start_off = start_off;
-	t->block[i].again = true;
-	return visit(v, start_off + v->page_bytes, dear);
+		t->block[i + 1] = swap.block[0];
+	}
+	off = t->block[last].start_off + t->block[last].next_page * v->page_bytes;
+	if (t->block[last].next_page >= PAGES_TAKEN || !visit(v, off, dear))
+		return false;
+	t->block[last].next_page++;
+	t->block[last].closed = *dear || !v->is_sure;
+	return true;
 }
 
 /* While it is cheap to come back to a block after n - 1 others, n are open at once. */
@@ -255,14 +281,14 @@ enum fat_status probe_inside(struct probe *p)
 	advise_infer(p->measured, &inferred);
 	if (inferred.heads_move || p->dev->size_bytes < (256u << 20))
 		return FAT_OK;
-	probe_begin_step(p, "erase blocks at once", 40);
+	probe_begin_step(p, "erase blocks at once", 50);
 	if (!set_dear(&v) || !try_order(&v))
 		return v.status;
-	if (v.block_bytes)
-		p->measured->inside.tried = count_open(&v);
-	else
+	if (v.block_bytes == 0)
 		find_blocks(&v);
 	if (p->measured->inside.costs && v.block_bytes > 0)
 		count_fat_blocks(&v);
+	if (v.block_bytes > 0 && !inferred.open_segments.value)
+		p->measured->inside.tried = count_open(&v);
 	return v.status;
 }

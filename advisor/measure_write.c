@@ -10,15 +10,18 @@
 
 #define SLOW_NS  50000000u
 #define N_ROUNDS 3 /* of a rehearsal */
+#define FEW_FAR  3
+#define MANY_FAR 9
 
 /*
  * Writes that give the inside of a device much to do for few bytes: a row of them, and some here
  * and there, each in another erase block. *off: where the row lies, its len bytes in p->buf.
  */
-static enum fat_status write_burst(struct probe *p, uint64_t off, size_t len, uint64_t *ns)
+static enum fat_status write_burst(struct probe *p, uint64_t off, size_t len, size_t n_far,
+				   uint64_t *ns)
 {
-	const size_t piece = 64u << 10, n_far = 3;
-	uint64_t far[3], piece_ns;
+	const size_t piece = 64u << 10;
+	uint64_t far[MANY_FAR], piece_ns;
 	enum fat_status status = FAT_OK;
 
 	for (size_t i = 0; i < n_far; i++) {
@@ -42,7 +45,7 @@ static enum fat_status write_burst(struct probe *p, uint64_t off, size_t len, ui
 }
 
 /* A burst at a new place; what waited afterwards says how it may be settled. */
-static enum fat_status try_cache(struct probe *p, enum advise_settle *settle)
+static enum fat_status try_cache(struct probe *p, size_t n_far, enum advise_settle *settle)
 {
 	const size_t len = 256u << 10;
 	uint64_t off, write_ns, full_ns, empty_ns, waited_ns = 0;
@@ -54,7 +57,7 @@ static enum fat_status try_cache(struct probe *p, enum advise_settle *settle)
 	if (!probe_may_write(p, 2 * len) || !probe_find_run(p, len, len, &off) ||
 	    !probe_load(p, off, len))
 		return FAT_OK;
-	status = write_burst(p, off, len, &write_ns);
+	status = write_burst(p, off, len, n_far, &write_ns);
 	if (status == FAT_OK)
 		status = probe_flush(p, &full_ns);
 	if (status == FAT_OK)
@@ -79,15 +82,20 @@ static enum fat_status try_cache(struct probe *p, enum advise_settle *settle)
  * Is there a cache? If a flush empties it, the first one after some writes takes its time and a
  * second one none. If it ignores flushes, the first reads after the writes wait for it: often one
  * alone, for everything. That happens by chance as well, so a cache is seen twice or not at all.
+ * A device that keeps many blocks open gets more to do, unless a write has shown what that takes.
  */
 static enum fat_status find_cache(struct probe *p)
 {
 	enum advise_settle first, second;
-	enum fat_status status;
+	size_t n_far = FEW_FAR;
+	enum fat_status status = try_cache(p, n_far, &first);
 
-	status = try_cache(p, &first);
+	if (status == FAT_OK && first == ADVISE_SETTLED && p->dearest_ns < SLOW_NS) {
+		n_far = MANY_FAR;
+		status = try_cache(p, n_far, &first);
+	}
 	if (status == FAT_OK && first != ADVISE_SETTLED) {
-		status = try_cache(p, &second);
+		status = try_cache(p, n_far, &second);
 		if (second == first)
 			p->measured->settle = first;
 	}

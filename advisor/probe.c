@@ -151,15 +151,21 @@ static uint64_t align_up(const struct probe_want *want, uint64_t off)
 		       : round_up(off - want->base_off, want->align_bytes) + want->base_off;
 }
 
-/* Where in the block that holds off, or from it on, the writes can begin; past the end: nowhere. */
+/*
+ * Where in the block that holds off, or from it on, the writes can begin: at its start where blocks
+ * are to be closed often, else anywhere but at the end. Past the end of the device: nowhere.
+ */
 static uint64_t place_in_block(const struct probe *p, const struct probe_want *want, uint64_t off)
 {
 	uint64_t block = p->wear.block_bytes, need = want->len_bytes + p->page_bytes;
 	uint64_t start = off - (off + block - p->wear.block_off) % block;
-	uint64_t end = start + round_up(need, block);
-	uint64_t place = align_up(want, need <= block ? start : end - need - want->align_bytes);
+	uint64_t end = start + round_up(need, block), last = end - need, place;
 
-	return place + need <= end ? place : p->dev->size_bytes;
+	if (need <= block && want->n_erases == WEAR_MOST)
+		place = align_up(want, start);
+	else
+		place = align_up(want, last < off + want->align_bytes ? last - min_u64(last, want->align_bytes) : off);
+	return place >= start && place + need <= end ? place : p->dev->size_bytes;
 }
 
 bool probe_find_place(struct probe *p, const struct probe_want *want, uint64_t *off)
