@@ -4,7 +4,8 @@
  *
  * Writes one after the other each wait for the same place to come round again: a turn, plus the
  * part of a turn that the data take. Where a cache hides that, the same read again and again takes
- * a turn, and a long stream of writes goes at the speed of the platter.
+ * a turn, a long stream of writes goes at the speed of the platter, unless the bus is slower, and
+ * what an empty cache takes shows the bus.
  */
 #include <math.h>
 
@@ -37,15 +38,31 @@ static double error_of(const struct advise_measured *measured,
 	return n > 0 ? off / (double)n : 1;
 }
 
+/* What one byte more costs a read in a row. */
+static double read_byte_ns(const struct advise_inferred *inferred)
+{
+	const double *read = inferred->read_size_ns;
+
+	return (read[6] - read[3]) / (advise_size_bytes(6) - advise_size_bytes(3));
+}
+
+/* Neither a long stream of writes nor one of reads is faster than the platter. */
+static double platter_behind_cache(const struct advise_measured *measured,
+				   const struct advise_inferred *inferred)
+{
+	const struct advise_stream *stream = &measured->cache_stream;
+	double by_writes = (double)stream->ns / (double)max_u64(stream->bytes, 1);
+	double by_reads = read_byte_ns(inferred);
+
+	return by_reads > 0 && by_reads < by_writes ? by_reads : by_writes;
+}
+
 /* Reads in a row come from its buffer: the bus, and the turning that writes pay as well. */
 static void set_bus(const struct advise_inferred *inferred, double platter, struct sim_params *p)
 {
-	const double *read = inferred->read_size_ns;
-	double more = (read[6] - read[3]) / (advise_size_bytes(6) - advise_size_bytes(3));
-
-	p->read_ns_per_byte = fmax(more - platter, 0);
+	p->read_ns_per_byte = fmax(read_byte_ns(inferred) - platter, 0);
 	p->read_command_ns =
-		whole_ns(read[3] - advise_size_bytes(3) * (p->read_ns_per_byte + platter));
+		whole_ns(inferred->read_size_ns[3] - advise_size_bytes(3) * (p->read_ns_per_byte + platter));
 	p->write_ns_per_byte = p->read_ns_per_byte;
 	p->write_command_ns = p->read_command_ns;
 }
@@ -76,14 +93,27 @@ static void set_seek(const struct advise_inferred *inferred, double turn, struct
 	p->seek_full_ns = p->seek_min_ns + whole_ns((seek - 1e6) * 15 / 8);
 }
 
+/* Behind a cache there is always room for a track or two. */
+static double fit_cached(const struct advise_measured *measured, struct fit_table *table,
+			 struct sim_params *p)
+{
+	struct fit_prices bus;
+
+	fit_find_bus(measured, table, &bus);
+	p->write_command_ns = whole_ns(bus.ns[PART_COMMAND]);
+	p->write_ns_per_byte = bus.ns[PART_BYTE];
+	p->cache_lies = measured->settle == ADVISE_SETTLE_BY_READ;
+	p->cache_bytes = max_u64(measured->cache_bytes, 65536);
+	fit_find_cache_size(measured, p, table);
+	return bus.error;
+}
+
 bool fit_disk(const struct advise_measured *measured, const struct advise_inferred *inferred,
 	      struct fit_table *table, struct sim_params *p, double *error)
 {
 	bool cached = measured->settle != ADVISE_SETTLED;
 	double turn = cached ? advise_median(&measured->again) : inferred->command_ns;
-	const struct advise_stream *stream = &measured->cache_stream;
-	double platter = cached ? (double)stream->ns / (double)max_u64(stream->bytes, 1)
-				: inferred->ns_per_byte;
+	double platter = cached ? platter_behind_cache(measured, inferred) : inferred->ns_per_byte;
 
 	if (turn < LEAST_TURN_NS || turn > MOST_TURN_NS || platter <= 0)
 		return false;
@@ -98,10 +128,6 @@ bool fit_disk(const struct advise_measured *measured, const struct advise_inferr
 	set_bus(inferred, platter, p);
 	set_gaps(measured, platter, p);
 	set_seek(inferred, turn, p);
-	if (cached)
-		p->flush_ns = 0; /* what was measured is the emptying */
-	p->cache_bytes = cached ? max_u64(measured->cache_bytes, 65536) : 0;
-	p->cache_lies = measured->settle == ADVISE_SETTLE_BY_READ;
-	*error = cached ? fit_replay_error(measured, p, false, table) : error_of(measured, inferred);
+	*error = cached ? fit_cached(measured, table, p) : error_of(measured, inferred);
 	return true;
 }

@@ -242,9 +242,8 @@ static void improve_overlap(struct fit_table *table, uint64_t page_bytes, struct
 	}
 }
 
-/* The bus, by each write that an empty cache took. */
-static void find_bus(const struct advise_measured *measured, struct fit_table *table,
-		     struct fit_prices *prices)
+void fit_find_bus(const struct advise_measured *measured, struct fit_table *table,
+		  struct fit_prices *prices)
 {
 	const struct advise_trace *trace = &measured->trace;
 
@@ -261,6 +260,7 @@ static void find_bus(const struct advise_measured *measured, struct fit_table *t
 		table->n++;
 	}
 	count_alike(table);
+	*prices = (struct fit_prices){ .error = 1 };
 	improve(table, FIT_BUS_FIRST, prices);
 	prices->ns[PART_FLUSH] = measured->settle == ADVISE_SETTLE_BY_FLUSH
 					 ? advise_percentile(&measured->flush, 0)
@@ -272,7 +272,7 @@ bool fit_find_prices(const struct advise_measured *measured, const struct sim_pa
 {
 	*prices = (struct fit_prices){ .error = 1 };
 	if (measured->settle != ADVISE_SETTLED)
-		find_bus(measured, table, prices);
+		fit_find_bus(measured, table, prices);
 	if (!replay(measured, structure, table))
 		return false;
 	if (measured->settle != ADVISE_SETTLED) {

@@ -54,12 +54,25 @@ struct fit_prices {
 bool fit_find_prices(const struct advise_measured *measured, const struct sim_params *structure,
 		     struct fit_table *table, struct fit_prices *prices);
 
+/* The bus of a device with a cache, by each write that the empty cache took. */
+void fit_find_bus(const struct advise_measured *measured, struct fit_table *table,
+		  struct fit_prices *prices);
+
 /*
  * How far a model with all its times is off, by the record; 1 without memory. each: request by
  * request, even where a cache is between.
  */
 double fit_replay_error(const struct advise_measured *measured, const struct sim_params *model,
 			bool each, struct fit_table *table);
+
+/*
+ * Behind a cache (fit_cache.c): its size, and the medium's prices from those found as sums on;
+ * returns the error that is left.
+ */
+void fit_find_cache_size(const struct advise_measured *measured, struct sim_params *model,
+			 struct fit_table *table);
+double fit_refine_medium(const struct advise_measured *measured, struct sim_params *model,
+			 struct fit_table *table);
 
 /*
  * A disk (fit_disk.c) by its single writes and reads; *error as advise_fit.error. false: this is no

@@ -307,7 +307,9 @@ void advise_infer(const struct advise_measured *measured, struct advise_inferred
 		.flush_ns = advise_median(&measured->flush),
 	};
 	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
-		inferred->write_ns[i] = advise_mean(&measured->write[i]);
+		/* a disk's first write of a row comes at any angle: no mean may count it */
+		inferred->write_ns[i] = inferred->heads_move ? advise_median(&measured->write[i])
+							     : advise_mean(&measured->write[i]);
 		inferred->read_size_ns[i] = advise_median(&measured->read[i]);
 	}
 	if (measured->inside.open_segments)

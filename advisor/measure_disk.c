@@ -8,7 +8,9 @@
 #include "bytes.h"
 #include "probe.h"
 
-#define N_STEPS 12
+#define N_STEPS       12
+#define ENOUGH_CAUGHT 2
+#define ENOUGH_MISSED 6
 
 /* Writes twice, with a gap between; was the second one caught in the same turn? */
 static enum fat_status write_behind(struct probe *p, uint64_t off, size_t at, uint32_t len_bytes,
@@ -24,7 +26,32 @@ static enum fat_status write_behind(struct probe *p, uint64_t off, size_t at, ui
 	return status;
 }
 
-/* By halving; twice where it was not caught, for tracks end somewhere. */
+/*
+ * Is the second of two writes caught in the same turn? Tracks end somewhere, and what a disk needs
+ * varies: most tries count, until some agree.
+ */
+static enum fat_status try_gap(struct probe *p, uint64_t off, uint32_t len_bytes, uint64_t gap,
+			       double turn_ns, bool *most_caught)
+{
+	size_t room = PROBE_STRETCH_BYTES - 2 * len_bytes - (size_t)gap;
+	enum fat_status status = FAT_OK;
+	unsigned n_caught = 0, n_missed = 0;
+
+	while (status == FAT_OK && n_caught < ENOUGH_CAUGHT && n_missed < ENOUGH_MISSED) {
+		size_t at = (size_t)probe_random_below(p, room / 4096) * 4096;
+		bool caught = false;
+
+		if (probe_is_over(p) || !probe_may_write(p, 2 * (uint64_t)len_bytes))
+			break;
+		status = write_behind(p, off, at, len_bytes, gap, turn_ns, &caught);
+		n_caught += caught;
+		n_missed += !caught;
+	}
+	*most_caught = n_caught == ENOUGH_CAUGHT;
+	return status;
+}
+
+/* By halving. */
 static enum fat_status find_gap(struct probe *p, uint64_t off, uint32_t len_bytes, uint64_t most,
 				double turn_ns, uint64_t *gap)
 {
@@ -33,16 +60,9 @@ static enum fat_status find_gap(struct probe *p, uint64_t off, uint32_t len_byte
 
 	for (int i = 0; i < N_STEPS && high - low > 512 && status == FAT_OK; i++) {
 		uint64_t middle = (low + high) / 2 / 512 * 512;
-		bool caught = false;
+		bool caught;
 
-		for (int again = 0; again < 2 && !caught && status == FAT_OK; again++) {
-			size_t room = PROBE_STRETCH_BYTES - 2 * len_bytes - (size_t)middle;
-			size_t at = (size_t)probe_random_below(p, room / 4096) * 4096;
-
-			if (probe_is_over(p) || !probe_may_write(p, 2 * (uint64_t)len_bytes))
-				return FAT_OK;
-			status = write_behind(p, off, at, len_bytes, middle, turn_ns, &caught);
-		}
+		status = try_gap(p, off, len_bytes, middle, turn_ns, &caught);
 		*(caught ? &high : &low) = middle;
 	}
 	if (status == FAT_OK && high < most)
@@ -63,7 +83,7 @@ enum fat_status probe_disk(struct probe *p)
 	most = (uint64_t)(0.75 * inferred.command_ns / inferred.ns_per_byte);
 	if (most > PROBE_STRETCH_BYTES / 2)
 		return FAT_OK;
-	probe_begin_step(p, "gaps between writes", 8);
+	probe_begin_step(p, "gaps between writes", 20);
 	if (!probe_find_run(p, PROBE_STRETCH_BYTES, PROBE_STRETCH_BYTES, &off) ||
 	    !probe_load(p, off, PROBE_STRETCH_BYTES))
 		return FAT_OK;

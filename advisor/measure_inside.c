@@ -20,7 +20,6 @@ struct visits {
 	uint64_t block_bytes, block_off; /* 0: not known */
 	uint32_t page_bytes;
 	uint64_t dear_ns; /* above: a block was closed for it */
-	bool is_sure;     /* no closing of a block hides below that */
 	uint64_t last_ns; /* what the last visit took */
 	enum fat_status status;
 };
@@ -49,8 +48,8 @@ static bool new_block(struct visits *v, uint64_t n_pages, unsigned n_erases, uin
 	struct advise_inferred inferred;
 
 	advise_infer(v->p->measured, &inferred);
-	want.align_bytes = v->block_bytes ? v->p->target->block_bytes : v->page_bytes;
-	want.base_off = v->block_bytes ? 0 : inferred.page_off;
+	want.align_bytes = v->page_bytes;
+	want.base_off = inferred.page_off;
 	return probe_find_place(v->p, &want, start_off);
 }
 
@@ -75,8 +74,8 @@ static bool set_dear(struct visits *v)
 			least_ns = min_u64(least_ns, v->last_ns);
 	}
 	spread_ns = (uint64_t)((double)least_ns * 6 * noise);
-	v->is_sure = v->p->measured->settle == ADVISE_SETTLED && spread_ns < ERASE_NS / 2;
-	v->dear_ns = v->is_sure ? least_ns + spread_ns + ERASE_NS / 2
+	v->p->erases_show = v->p->measured->settle == ADVISE_SETTLED && spread_ns < ERASE_NS / 2;
+	v->dear_ns = v->p->erases_show ? least_ns + spread_ns + ERASE_NS / 2
 				: 2 * least_ns + 2 * (uint64_t)ERASE_NS;
 	v->p->measured->inside.costs = first_ns > v->dear_ns;
 	return true;
@@ -115,7 +114,7 @@ struct taken {
 		uint64_t start_off, next_page;
 		bool closed; /* and opened again, maybe: that must do, for its sake */
 	} block[MOST_TAKEN];
-	size_t n;
+	size_t n, n_dear; /* of them, when they were new: a block was closed for them */
 };
 
 #define PAGES_TAKEN 16 /* of a block, at most */
@@ -129,6 +128,7 @@ static bool take_new(struct visits *v, struct taken *t)
 	    !visit(v, start_off, &dear))
 		return false;
 	t->block[t->n].start_off = start_off;
+	t->n_dear += dear;
 	t->block[t->n].next_page = 1;
 	t->block[t->n++].closed = false;
 	return true;
@@ -155,7 +155,7 @@ static bool come_back(struct visits *v, struct taken *t, size_t n, bool *dear)
 	if (t->block[last].next_page >= PAGES_TAKEN || !visit(v, off, dear))
 		return false;
 	t->block[last].next_page++;
-	t->block[last].closed = *dear || !v->is_sure;
+	t->block[last].closed = *dear || !v->p->erases_show;
 	return true;
 }
 
@@ -174,9 +174,11 @@ static bool count_open(struct visits *v)
 		if (!dear) {
 			inside->open_at_least = n++;
 			n_dear = 0;
+			/* what closes blocks shows: then none was */
+			v->p->erases_show |= taken.n >= 4 && 2 * taken.n_dear > taken.n;
 		} else if (++n_dear == 2) { /* dear twice: one too many */
 			inside->open_segments = n - 1;
-			inside->costs = true;
+			inside->costs = v->p->erases_show = true;
 			return true;
 		}
 	}

@@ -268,7 +268,7 @@ static enum fat_status write_streams(struct probe *p, size_t n, struct advise_st
 {
 	const size_t all = 2u << 20, piece = 64u << 10;
 	const struct advise_inside *inside = &p->measured->inside;
-	bool all_open = inside->tried && inside->open_at_least >= n;
+	bool all_open = p->erases_show && inside->open_at_least >= n;
 	struct streams s = { .n = n, .part_bytes = all_open ? all / n : 2 * piece };
 	enum fat_status status = FAT_OK;
 

@@ -36,6 +36,7 @@ struct probe {
 	uint64_t slow_read_ns;  /* from here on one waited for something */
 	uint64_t front_off;     /* FATs and root folders of all layouts end before */
 	uint64_t page_bytes;    /* 0: not known */
+	bool erases_show;       /* a write that costs nothing but an erase more would be noticed */
 	struct wear wear;
 };
 
