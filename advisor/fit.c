@@ -29,8 +29,8 @@ struct search {
 };
 
 /*
- * To erase a block takes some milliseconds, and to copy a page hardly less than to program one: what
- * would need other prices is something else.
+ * To erase a block takes some milliseconds, and to copy a page hardly less than to program one:
+ * what would need other prices is something else.
  */
 static bool are_likely(const struct sim_params *params, const struct fit_prices *prices)
 {
@@ -46,8 +46,7 @@ static void try_structure(struct search *s, const struct sim_params *params)
 	struct fit_prices prices;
 
 	if (!fit_find_prices(s->measured, params, &s->table, &prices) ||
-	    !are_likely(params, &prices) ||
-	    (s->found && prices.error >= s->prices.error * CLEARLY))
+	    !are_likely(params, &prices) || (s->found && prices.error >= s->prices.error * CLEARLY))
 		return;
 	s->best = *params;
 	s->prices = prices;

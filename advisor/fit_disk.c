@@ -61,8 +61,8 @@ static double platter_behind_cache(const struct advise_measured *measured,
 static void set_bus(const struct advise_inferred *inferred, double platter, struct sim_params *p)
 {
 	p->read_ns_per_byte = fmax(read_byte_ns(inferred) - platter, 0);
-	p->read_command_ns =
-		whole_ns(inferred->read_size_ns[3] - advise_size_bytes(3) * (p->read_ns_per_byte + platter));
+	p->read_command_ns = whole_ns(inferred->read_size_ns[3] -
+				      advise_size_bytes(3) * (p->read_ns_per_byte + platter));
 	p->write_ns_per_byte = p->read_ns_per_byte;
 	p->write_command_ns = p->read_command_ns;
 }

@@ -124,9 +124,7 @@ static void take_parts(const struct fit_row *row, const double *price, enum fit_
 
 	memcpy(part, row->part, N_PARTS * sizeof *part);
 	for (size_t k = 0; k < N_PARTS && bus != FIT_BUS_FIRST; k++)
-		if (waits                   ? is_medium(k)
-		    : bus == FIT_BUS_CACHED ? !is_medium(k)
-					    : k == PART_BYTE)
+		if (waits ? is_medium(k) : bus == FIT_BUS_CACHED ? !is_medium(k) : k == PART_BYTE)
 			part[k] = 0;
 }
 

@@ -76,7 +76,7 @@ static bool set_dear(struct visits *v)
 	spread_ns = (uint64_t)((double)least_ns * 6 * noise);
 	v->p->erases_show = v->p->measured->settle == ADVISE_SETTLED && spread_ns < ERASE_NS / 2;
 	v->dear_ns = v->p->erases_show ? least_ns + spread_ns + ERASE_NS / 2
-				: 2 * least_ns + 2 * (uint64_t)ERASE_NS;
+				       : 2 * least_ns + 2 * (uint64_t)ERASE_NS;
 	v->p->measured->inside.costs = first_ns > v->dear_ns;
 	return true;
 }
@@ -100,12 +100,11 @@ static bool try_order(struct visits *v)
 	    !probe_affords_dear(p, 2) || !probe_may_write(p, len) || !probe_load(p, start_off, len))
 		return false;
 	for (size_t at = 0; at < len && v->status == FAT_OK; at += piece)
-		v->status = probe_write(p, start_off + at, p->buf + at, min_u64(piece, len - at),
-					&ns);
+		v->status =
+			probe_write(p, start_off + at, p->buf + at, min_u64(piece, len - at), &ns);
 	if (v->status == FAT_OK)
 		v->status = probe_settle(p, &ns);
-	return v->status == FAT_OK &&
-	       visit(v, start_off + n_pages * 3 / 4 * v->page_bytes, &dear);
+	return v->status == FAT_OK && visit(v, start_off + n_pages * 3 / 4 * v->page_bytes, &dear);
 }
 
 /* Blocks by their last visit, the one not seen for longest first. */
@@ -205,8 +204,8 @@ static bool visit_at_random(struct visits *v)
 
 	while (inside->n_visits < MANY_VISITS) {
 		if (inside->n_visits == FEW_VISITS) {
-			inside->costs = advise_middle(inside->visit_ns, FEW_VISITS) >
-					(double)v->dear_ns;
+			inside->costs =
+				advise_middle(inside->visit_ns, FEW_VISITS) > (double)v->dear_ns;
 			if (!inside->costs)
 				return true;
 		}

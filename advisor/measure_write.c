@@ -224,7 +224,8 @@ static enum fat_status write_stream(struct probe *p)
 /* 64 KiB here, 64 KiB there, in turn. */
 struct streams {
 	uint64_t off[4];
-	size_t n, part_bytes; /* of each; loaded one behind the other, the second place in p->buf on */
+	size_t n, part_bytes; /* of each; loaded one behind the other, the second place in p->buf on
+			       */
 };
 
 static bool load_streams(struct probe *p, struct streams *s)
@@ -261,8 +262,8 @@ static enum fat_status write_round(struct probe *p, const struct streams *s, siz
 }
 
 /*
- * From one thread, n streams, 2 MiB in all. Where each turn may cost a block, twice must do: a block
- * that is closed out of order costs two erases. Where that cannot be helped it is left out.
+ * From one thread, n streams, 2 MiB in all. Where each turn may cost a block, twice must do: a
+ * block that is closed out of order costs two erases. Where that cannot be helped it is left out.
  */
 static enum fat_status write_streams(struct probe *p, size_t n, struct advise_stream *stream)
 {
@@ -273,8 +274,8 @@ static enum fat_status write_streams(struct probe *p, size_t n, struct advise_st
 	enum fat_status status = FAT_OK;
 
 	probe_begin_step(p, n == 2 ? "two streams" : "four streams", 8);
-	if ((inside->costs && p->wear.block_bytes == 0) || !probe_affords(p, n * s.part_bytes, piece) ||
-	    !load_streams(p, &s))
+	if ((inside->costs && p->wear.block_bytes == 0) ||
+	    !probe_affords(p, n * s.part_bytes, piece) || !load_streams(p, &s))
 		return FAT_OK;
 	for (size_t at = 0; at < s.part_bytes; at += piece) {
 		uint64_t ns;

@@ -159,13 +159,15 @@ static uint64_t place_in_block(const struct probe *p, const struct probe_want *w
 {
 	uint64_t block = p->wear.block_bytes, need = want->len_bytes + p->page_bytes;
 	uint64_t start = off - (off + block - p->wear.block_off) % block;
-	uint64_t end = start + round_up(need, block), last = end - need, place;
+	uint64_t last = start + round_up(need, block) - need, place;
 
 	if (need <= block && want->n_erases == WEAR_MOST)
 		place = align_up(want, start);
+	else if (off + want->align_bytes <= last)
+		place = align_up(want, off);
 	else
-		place = align_up(want, last < off + want->align_bytes ? last - min_u64(last, want->align_bytes) : off);
-	return place >= start && place + need <= end ? place : p->dev->size_bytes;
+		place = align_up(want, last - min_u64(last, want->align_bytes));
+	return place >= start && place <= last ? place : p->dev->size_bytes;
 }
 
 bool probe_find_place(struct probe *p, const struct probe_want *want, uint64_t *off)
