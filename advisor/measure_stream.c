@@ -3,8 +3,9 @@
  * measure_stream: erase blocks from one long stream of writes, where reads show none.
  *
  * The write that fills a block pays for an erase. Two such peaks say about where the next ones must
- * be; there the stream goes on page by page, which tells the very page. A peak that does not come
- * where it was foretold was something else.
+ * be; there the stream goes on page by page, which tells the very page. Blocks too long to come to
+ * the third peak in time are looked at where the next ones must end, elsewhere on the device. A
+ * peak that does not come where it was foretold was something else.
  */
 #include "bytes.h"
 #include "probe.h"
@@ -16,6 +17,7 @@
 #define MOST_NS        50000000 /* an erase takes less; a device that pauses, more */
 #define N_RECENT       31
 #define N_EXACT        3
+#define MOST_AHEAD     4 /* blocks: how far off the end of one can be foretold */
 
 struct stream {
 	struct probe *p;
@@ -135,14 +137,52 @@ static bool write_stretch(struct stream *s)
 	return true;
 }
 
-/* Equal distances between the pages that were found. */
-static void conclude(struct advise_block_scan *scan)
+/* Where the n-th end of a block from the last peak on must be, as far as that is known. */
+static bool claim_window(struct stream *s, uint64_t period, uint64_t n, uint64_t *base)
 {
-	uint64_t period = scan->n < 2 ? 0 : scan->off[1] - scan->off[0];
+	uint64_t end = s->peak_off[1] + n * period;
 
-	for (size_t i = 2; i < scan->n; i++)
-		if (scan->off[i] - scan->off[i - 1] != period)
-			period = 0;
+	*base = end - (n + 1) * s->piece_bytes - s->page_bytes;
+	s->window_to = end + n * s->piece_bytes;
+	s->best_ns = 0;
+	return s->window_to + s->page_bytes < s->p->dev->size_bytes &&
+	       wear_claim(&s->p->wear, *base, s->window_to, WEAR_RUN);
+}
+
+/* Page by page across the end of a block elsewhere; the first one pays for going there. */
+static bool look_elsewhere(struct stream *s, uint64_t period)
+{
+	size_t n_before = s->p->measured->write_scan.n;
+	uint64_t base, end, n = 1, ns;
+
+	while (!claim_window(s, period, n, &base))
+		if (++n > MOST_AHEAD)
+			return false;
+	if (!probe_affords_dear(s->p, 3) || !probe_load(s->p, base, s->window_to - base))
+		return false;
+	s->off = base;
+	end = s->window_to;
+	if (!write_on(s, base, s->page_bytes, &ns))
+		return false;
+	while (s->off < end)
+		if (!write_page(s, base))
+			return false;
+	return s->p->measured->write_scan.n > n_before;
+}
+
+/* Whole numbers of equal blocks, of about the length seen, between the pages that were found. */
+static void conclude(struct advise_block_scan *scan, uint64_t about)
+{
+	uint64_t period = 0;
+
+	for (size_t i = 1; i < scan->n; i++) {
+		uint64_t distance = scan->off[i] - scan->off[i - 1];
+		uint64_t n = max_u64((distance + about / 2) / about, 1);
+
+		if (distance % n != 0 || (i > 1 && distance / n != period))
+			return;
+		period = distance / n;
+	}
 	scan->period_bytes = period;
 	scan->phase_off = period ? scan->off[0] % period : 0;
 }
@@ -152,6 +192,7 @@ enum fat_status probe_block_stream(struct probe *p)
 	struct advise_inferred inferred;
 	struct stream s = { .p = p, .status = FAT_OK };
 	struct probe_want want;
+	uint64_t about;
 
 	advise_infer(p->measured, &inferred);
 	if (inferred.heads_move || inferred.block.value || !inferred.page.value ||
@@ -160,14 +201,19 @@ enum fat_status probe_block_stream(struct probe *p)
 	s.page_bytes = (uint32_t)inferred.page.value;
 	s.piece_bytes = max_u32(min_u32(PIECE_BYTES, p->target->max_bytes) / s.page_bytes, 1) *
 			s.page_bytes;
-	probe_begin_step(p, "erase block, by a stream", 30);
+	probe_begin_step(p, "erase block, by a stream", 45);
 	want = (struct probe_want){ MOST_BYTES, s.page_bytes, inferred.page_off, WEAR_RUN };
 	if (!probe_find_place(p, &want, &s.off))
 		return FAT_OK;
 	s.end = s.off + MOST_BYTES;
 	while (s.off + PROBE_STRETCH_BYTES <= s.end && write_stretch(&s))
 		;
-	conclude(&p->measured->write_scan);
+	about = s.n_peaks >= 2 ? s.peak_off[1] - s.peak_off[0] : 0;
+	while (about >= SMALLEST_BLOCK && p->measured->write_scan.n < 2 &&
+	       look_elsewhere(&s, about))
+		;
+	if (about)
+		conclude(&p->measured->write_scan, about);
 	probe_learn(p);
 	return s.status;
 }
