@@ -213,10 +213,43 @@ static enum fat_status check_label(struct dir_check *check, uint8_t *slot, uint6
 	return FAT_OK;
 }
 
+/* Letters of two bytes each, as no short name has them. */
+static bool has_wide_letters(const uint8_t *slot)
+{
+	unsigned n_control = 0;
+
+	for (size_t i = 1; i < FAT_SHORT_BYTES; i++)
+		n_control += slot[i] < 0x20;
+	return n_control >= 2;
+}
+
+/*
+ * A part of a long name whose attributes are wrong: it has the number and the checksum that are due
+ * after the part before, or it begins a name in wide letters.
+ */
+static bool is_bent_long(const struct dir_check *check, const uint8_t *slot)
+{
+	struct fat_long_slot part, before;
+	unsigned number = slot[0] & ~FAT_LONG_LAST;
+
+	fat_long_slot_decode(slot, &part);
+	if (number == 0 || number > FAT_LONG_SLOTS || part.type || part.start_clus)
+		return false;
+	if (part.order & FAT_LONG_LAST)
+		return has_wide_letters(slot);
+	if (check->n_pend == 0)
+		return false;
+	fat_long_slot_decode(check->pend[check->n_pend - 1], &before);
+	return number + 1 == (before.order & ~FAT_LONG_LAST) && part.checksum == before.checksum;
+}
+
 static enum fat_status check_slot(struct dir_check *check, uint8_t *slot, uint64_t off)
 {
 	enum fat_slot_kind kind = fat_slot_classify(slot);
 
+	if ((kind == FAT_SLOT_FILE || kind == FAT_SLOT_DIRECTORY || kind == FAT_SLOT_LABEL) &&
+	    is_bent_long(check, slot))
+		kind = FAT_SLOT_LONG;
 	switch (kind) {
 	case FAT_SLOT_END:
 	case FAT_SLOT_DELETED:
@@ -423,6 +456,20 @@ static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
 	return status;
 }
 
+/* Parts that would make the name of another entry, whose parts are in order, belong to that one. */
+static void mark_taken_names(struct dir_check *check)
+{
+	for (size_t i = check->first_fault; i < check->fsck->faults.n; i++) {
+		struct fault *fault = fat_vec_at(&check->fsck->faults, i);
+		const struct name_item *item;
+
+		if (fault->id != F_LONG_ORDER && fault->id != F_LONG_CHECKSUM)
+			continue;
+		item = fault->b ? name_set_find(&check->names, fault->b) : NULL;
+		fault->a = item && item->entry_off != fault->entry_off;
+	}
+}
+
 static void check_ends(struct dir_check *check)
 {
 	struct dir_node *node = fat_vec_at(&check->fsck->dirs, check->dir);
@@ -433,6 +480,7 @@ static void check_ends(struct dir_check *check)
 		dir_fault(check, F_DIR_UNREADABLE, check->gap_off, check->gap_off, check->gap_bytes);
 	}
 	drop_pending(check);
+	mark_taken_names(check);
 	if (check->slot > FAT_MAX_DIR_SLOTS)
 		dir_fault(check, F_DIR_LONG, 0, check->slot, 0);
 	if (check->is_root)
@@ -455,6 +503,7 @@ enum fat_status check_dir(struct fsck *fsck, uint32_t index)
 	check->fsck = fsck;
 	check->dir = index;
 	check->is_root = index == 0;
+	check->first_fault = fsck->faults.n;
 	status = fat_dir_open(&dir, &fsck->table, node->start);
 	dir.limit_clus = node->n_clus;
 	while (status == FAT_OK && !check->stop) {

@@ -27,6 +27,7 @@ struct dir_check {
 	uint64_t gap_off, gap_bytes;
 	bool after_gap; /* nothing was seen behind it yet */
 	struct name_set shorts, names;
+	size_t first_fault; /* of this directory */
 };
 
 /* A file's or directory's short entry; the pending long slots are its own, if anybody's. */

@@ -97,6 +97,15 @@ static struct fault *put_fault(struct fsck *fsck, const struct fault *of, enum f
 
 /* ---- names ---- */
 
+/* Whose name it would be if its parts were set right, for check_dir to compare with the others. */
+static void doubt_long(const struct entry *entry, enum fault_id id)
+{
+	struct fault *fault = entry_fault(entry, id);
+
+	if (fault && entry->longname.n_units > 0 && entry->longname.n_units <= FAT_NAME_UNITS)
+		fault->b = fat_units_hash(entry->longname.unit, entry->longname.n_units);
+}
+
 static void check_long(struct entry *entry)
 {
 	struct dir_check *check = entry->check;
@@ -114,10 +123,10 @@ static void check_long(struct entry *entry)
 	case FAT_LONG_ORDER:
 		if (cut)
 			return;
-		entry_fault(entry, F_LONG_ORDER);
+		doubt_long(entry, F_LONG_ORDER);
 		return;
 	case FAT_LONG_CHECKSUM:
-		entry_fault(entry, F_LONG_CHECKSUM);
+		doubt_long(entry, F_LONG_CHECKSUM);
 		return;
 	case FAT_LONG_LENGTH:
 	case FAT_LONG_CHARS:

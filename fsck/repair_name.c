@@ -293,7 +293,7 @@ static bool has_bad_units(const struct name_edit *edit)
 	return edit->longname.n_units == 0 || edit->longname.n_units > FAT_NAME_UNITS;
 }
 
-/* Parts out of order, or with the wrong checksum: theirs all the same? */
+/* Parts out of order or with a wrong checksum: theirs all the same? fault->a: the name is taken. */
 static enum fat_status settle_long(struct name_edit *edit)
 {
 	uint32_t n = edit->fault->n_long, n_sums, n_orders;
@@ -302,7 +302,7 @@ static enum fat_status settle_long(struct name_edit *edit)
 	count_right(edit, &n_sums, &n_orders);
 	ours = alias_fits(edit) && n_orders + 1 >= n;
 	ours = ours || (n > 1 && n_sums == n && n_orders + 1 >= n && alias_fits(edit));
-	if (!ours || has_bad_units(edit))
+	if (!ours || has_bad_units(edit) || edit->fault->a)
 		return drop_parts(edit);
 	return rewrite_long(edit);
 }

@@ -605,7 +605,7 @@ enum fat_long_verdict {
 
 enum fat_long_flaw {
 	FAT_LONG_PADDING = 1,	/* not ended with 0 and filled with FFFFh as it should be */
-	FAT_LONG_TYPE = 2,	/* type or cluster fields set */
+	FAT_LONG_TYPE = 2,	/* attributes, type or cluster fields are not those of a part */
 	FAT_LONG_FORBIDDEN = 4, /* " * : < > ? \ |, and FFFFh, which is padding */
 	FAT_LONG_TRAILING = 8,	/* ends in a dot or blank */
 };

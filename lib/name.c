@@ -327,7 +327,7 @@ enum fat_long_verdict fat_long_assemble(const uint8_t (*slots)[FAT_SLOT_BYTES], 
 		memcpy(longname->unit + (n_slots - 1 - i) * FAT_LONG_SLOT_UNITS, part[i].unit,
 		       sizeof part[i].unit);
 		ours = ours && part[i].checksum == checksum;
-		if (part[i].type || part[i].start_clus)
+		if (part[i].type || part[i].start_clus || part[i].attr != FAT_ATTR_LONG)
 			*flaws |= FAT_LONG_TYPE;
 	}
 	if (!cut_at_end(longname, n_slots * FAT_LONG_SLOT_UNITS))
