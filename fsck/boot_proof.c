@@ -159,15 +159,15 @@ static bool fats_are_wiped(struct fsck *fsck, const struct candidate *candidate)
 	return true;
 }
 
-/* A cluster of the first ones is in use, other than FAT32's root. */
-static bool uses_clusters(struct fsck *fsck, const struct candidate *candidate)
+/* By that copy of the FAT, a cluster of the first ones is in use, other than FAT32's root. */
+static bool uses_clusters_in(struct fsck *fsck, const struct candidate *candidate, uint32_t copy)
 {
 	const struct fat_geometry *geometry = &candidate->geometry;
 	enum fat_type type = geometry->type;
-	uint64_t off = fat_geometry_fat_off(geometry, geometry->mirrored ? 0 : geometry->active_fat);
 	uint8_t bytes[FAT_BOOT_BYTES + 4];
 
-	if (fat_dev_read(fsck->dev, off, bytes, sizeof bytes) != FAT_OK)
+	if (fat_dev_read(fsck->dev, fat_geometry_fat_off(geometry, copy), bytes, sizeof bytes) !=
+	    FAT_OK)
 		return false;
 	for (uint32_t c = FAT_FIRST_CLUS; fat_entry_off(type, c) + 4 <= sizeof bytes; c++) {
 		uint32_t value = fat_entry_get(type, bytes, c);
@@ -175,6 +175,14 @@ static bool uses_clusters(struct fsck *fsck, const struct candidate *candidate)
 		if (value && value != fat_entry_bad(type) && c != geometry->root_clus)
 			return true;
 	}
+	return false;
+}
+
+static bool uses_clusters(struct fsck *fsck, const struct candidate *candidate)
+{
+	for (uint32_t i = 0; i < candidate->geometry.n_fats; i++)
+		if (uses_clusters_in(fsck, candidate, i))
+			return true;
 	return false;
 }
 
@@ -198,6 +206,25 @@ static bool root_runs_on(struct fsck *fsck, const struct candidate *candidate)
 	return geometry->root_entries > 0 &&
 	       fat_dev_read(fsck->dev, end - FAT_SLOT_BYTES, &last, sizeof last) == FAT_OK && last &&
 	       holds_root(fsck, geometry, end, &empty) && !empty;
+}
+
+/*
+ * The root of FAT12/16 begins right behind the FATs, and with its first entry: then there are as many
+ * FATs, and as long ones, as the sector says.
+ */
+static bool root_follows_fats(struct fsck *fsck, const struct candidate *candidate)
+{
+	uint64_t off = fat_geometry_root_off(&candidate->geometry);
+	uint8_t before[FAT_SLOT_BYTES];
+	size_t n_zero = 0;
+
+	if (candidate->geometry.type == FAT_TYPE_32 || candidate->root <= 0 ||
+	    candidate->root_empty || candidate->length <= 0 ||
+	    fat_dev_read(fsck->dev, off - sizeof before, before, sizeof before) != FAT_OK)
+		return false;
+	while (n_zero < sizeof before && before[n_zero] == 0)
+		n_zero++;
+	return n_zero == sizeof before;
 }
 
 static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
@@ -227,7 +254,8 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 						     1 + anchor.n_dirs_wrong;
 		return;
 	}
-	candidate->miscounted = fats_miscounted(fsck, candidate);
+	candidate->miscounted = !root_follows_fats(fsck, candidate) &&
+				fats_miscounted(fsck, candidate);
 	candidate->doubted = anchor.n_dirs_wrong > 0 || candidate->miscounted || runs_on ||
 			     is_shrunken(candidate) || (rootless && candidate->length < 0);
 	if (candidate->doubted)

@@ -357,6 +357,15 @@ static void push_dir(struct fsck *fsck, const struct fault *of, uint32_t n_clus)
 	}
 }
 
+/* One of them leads to just what it says: chance brings forth no such thing. */
+static bool any_proven(struct fsck *fsck, const uint8_t *slots)
+{
+	for (size_t i = 0; i < SLOT_GARBAGE_UNIT; i++)
+		if (slot_is_proven(fsck, slots + i * FAT_SLOT_BYTES))
+			return true;
+	return false;
+}
+
 /* Nothing but garbage in it, and some of that. */
 static enum fat_status holds_only_garbage(const struct entry *entry, bool *garbage)
 {
@@ -370,8 +379,11 @@ static enum fat_status holds_only_garbage(const struct entry *entry, bool *garba
 		if (status != FAT_OK || dir.len_bytes == 0)
 			break;
 		for (size_t at = 0; at < dir.len_bytes; at += SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES) {
+			const uint8_t *slots = dir.buf + at;
+
 			n_units++;
-			n_garbage += slots_are_garbage(fsck, dir.buf + at, SLOT_GARBAGE_UNIT);
+			n_garbage += slots_are_garbage(fsck, slots, SLOT_GARBAGE_UNIT) &&
+				     !any_proven(fsck, slots);
 		}
 	}
 	fat_dir_close(&dir);

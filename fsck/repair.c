@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bytes.h"
+
+#define START_HIGH_AT 20u
+
 void repair_init(struct repair *repair, struct fsck *fsck, struct fat_dev *txn)
 {
 	*repair = (struct repair){ .fsck = fsck, .txn = txn, .next_free = FAT_FIRST_CLUS };
@@ -209,6 +213,8 @@ enum fat_status repair_set_start(struct repair *repair, enum fat_stage stage, ui
 	dirent.start_clus = start;
 	dirent.size_bytes = size;
 	fat_dirent_encode(&dirent, type, slot);
+	if (type != FAT_TYPE_32)
+		put_le16(slot + START_HIGH_AT, 0); /* no start's upper half; as wrong as the rest was */
 	return repair_write(repair, stage, entry_off, slot, sizeof slot);
 }
 

@@ -4,7 +4,8 @@
  *
  * One is too long, the other too short, and where each leaves its row of clusters it goes on with the one
  * that is next in the other's row: with both links led back, both are just as long as their files. If
- * there is one such pair of links only, and one partner, that is what happened; else nothing is done.
+ * there is one such pair of links only, and one partner, that is what happened. Where a file lies in
+ * pieces, the row of one of them tells as much, if no pair is better; else nothing is done.
  */
 #include "repair.h"
 
@@ -25,7 +26,8 @@ struct jumps {
 
 struct crossing {
 	struct jump a, b;
-	unsigned n;
+	unsigned rows; /* how many of the two go back to their row */
+	unsigned n;    /* pairs of links of which as many do */
 };
 
 static enum fat_status find_jumps(struct fsck *fsck, uint32_t clus, struct jumps *jumps)
@@ -55,14 +57,17 @@ static void cross(const struct jumps *a, uint32_t need_a, const struct jumps *b,
 	for (uint32_t i = 0; i < a->n; i++)
 		for (uint32_t k = 0; k < b->n; k++) {
 			const struct jump *x = &a->jump[i], *y = &b->jump[k];
+			unsigned rows = (x->from + 1 == y->to ? 1u : 0) +
+					(y->from + 1 == x->to ? 1u : 0);
 
-			if (x->from + 1 != y->to || y->from + 1 != x->to ||
+			if (rows == 0 || rows < crossing->rows ||
 			    x->n + (b->n_clus - y->n) != need_a ||
 			    y->n + (a->n_clus - x->n) != need_b)
 				continue;
+			crossing->n = rows > crossing->rows ? 1 : crossing->n + 1;
+			crossing->rows = rows;
 			crossing->a = *x;
 			crossing->b = *y;
-			crossing->n++;
 		}
 }
 

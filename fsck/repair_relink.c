@@ -36,7 +36,7 @@ struct lost_ref {
 
 struct relink {
 	struct repair *repair;
-	size_t n_holes; /* files whose chains run into free or bad clusters: how many are missing there? */
+	size_t n_holes; /* files whose chains run into wiped pieces of the FAT: how many are missing there? */
 	struct fat_vec gaps; /* of struct gap */
 	struct fat_vec lost; /* of struct lost_ref */
 	struct fat_vec *links;
@@ -69,6 +69,21 @@ static struct gap *push_gap(struct relink *relink, const struct gap *gap)
 	if (place)
 		*place = *gap;
 	return place;
+}
+
+/* A lost cluster by itself. */
+static bool is_lost_single(const struct fsck *fsck, uint32_t clus)
+{
+	const struct lost_chain *lost = lost_find(&fsck->lost, clus);
+
+	return lost && lost->n == 1 && !lost->is_open && !lost->is_dir;
+}
+
+/* It ends beside lost clusters that end there, too: a piece of the FAT that is all end marks. */
+static bool ends_among_singles(const struct fsck *fsck, const struct fault *fault)
+{
+	return fault->id == F_CHAIN_SHORT && !fault->is_dir && fault->last &&
+	       (is_lost_single(fsck, fault->last + 1) || is_lost_single(fsck, fault->last - 1));
 }
 
 static void gap_of_fault(struct relink *relink, const struct fault *fault)
@@ -109,8 +124,8 @@ static void gap_of_fault(struct relink *relink, const struct fault *fault)
 	if (fault->entry_off == 0 || (!fault->is_dir && is_claimant(fsck, fault->entry_off)))
 		return;
 	gap.missing = fault->is_dir ? 0 : (uint32_t)need - fault->n;
-	relink->n_holes += through && !fault->is_dir;
-	gap.is_hole = through && !fault->is_dir;
+	gap.is_hole = (through && !fault->is_dir) || ends_among_singles(fsck, fault);
+	relink->n_holes += gap.is_hole;
 	push_gap(relink, &gap);
 	if (through && gap.missing > 1) {
 		gap.missing--;
@@ -129,12 +144,56 @@ static bool fits(struct relink *relink, const struct claimant *claimant)
 	       walk.end == WALK_END && walk.n == claimant->need;
 }
 
+/* A directory's entry that leads to a directory of another parent. */
+static bool is_misled(const struct claimant *claimant)
+{
+	return claimant->is_dir && claimant->k == 0 && claimant->has_dots && !claimant->fits_parent;
+}
+
+static void gap_of_dir(struct relink *relink, const struct claimant *claimant)
+{
+	struct gap gap = {
+		.parent = parent_of(relink->repair->fsck, claimant->dir),
+		.cured = {
+			.id = F_DIR_START_SHARED,
+			.dir = claimant->dir,
+			.entry_off = claimant->entry_off,
+			.start = claimant->start,
+			.clus = claimant->join,
+			.is_dir = true,
+			.path = claimant->path,
+		},
+		.entry_off = claimant->entry_off,
+		.is_dir = true,
+	};
+
+	if (is_misled(claimant))
+		push_gap(relink, &gap);
+}
+
+/* The rightful entry of a directory that another one, misled, leads to as well. */
+static bool is_rightful(const struct fsck *fsck, const struct fault *fault)
+{
+	bool fits = false, any_misled = false;
+
+	for (size_t i = 0; i < fsck->claimants.n && fault->id == F_DIR_START_SHARED; i++) {
+		const struct claimant *claimant = fat_vec_at(&fsck->claimants, i);
+
+		if (claimant->entry_off == fault->entry_off)
+			fits = claimant->fits_parent;
+		else if (claimant->start == fault->start)
+			any_misled = any_misled || is_misled(claimant);
+	}
+	return fits && any_misled;
+}
+
 static void collect_gaps(struct relink *relink)
 {
 	struct fsck *fsck = relink->repair->fsck;
 
 	for (size_t i = 0; i < fsck->faults.n; i++)
-		gap_of_fault(relink, fat_vec_at(&fsck->faults, i));
+		if (!is_rightful(fsck, fat_vec_at(&fsck->faults, i)))
+			gap_of_fault(relink, fat_vec_at(&fsck->faults, i));
 	for (size_t i = 0; i < fsck->claimants.n; i++) {
 		const struct claimant *claimant = fat_vec_at(&fsck->claimants, i);
 		struct gap gap = {
@@ -155,7 +214,9 @@ static void collect_gaps(struct relink *relink)
 			.entry_off = claimant->entry_off,
 		};
 
-		if (!claimant->is_dir && claimant->k < claimant->need && !fits(relink, claimant))
+		if (claimant->is_dir)
+			gap_of_dir(relink, claimant);
+		else if (claimant->k < claimant->need && !fits(relink, claimant))
 			push_gap(relink, &gap);
 	}
 }
