@@ -178,6 +178,15 @@ static bool leads_somewhere(struct fsck *fsck, const uint8_t *slot, const struct
 	return true;
 }
 
+/* Of two labels the one that the boot sector has, too. */
+static bool is_truer_label(const struct fsck *fsck, const uint8_t *name)
+{
+	const uint8_t *witness = fsck->boot.label;
+
+	return fsck->boot.ext_sig == 0x29 && memcmp(name, witness, FAT_SHORT_BYTES) == 0 &&
+	       memcmp(fsck->label.name, witness, FAT_SHORT_BYTES) != 0;
+}
+
 static enum fat_status check_label(struct dir_check *check, uint8_t *slot, uint64_t off)
 {
 	struct fsck *fsck = check->fsck;
@@ -196,11 +205,18 @@ static enum fat_status check_label(struct dir_check *check, uint8_t *slot, uint6
 		return check_entry(check, slot, off);
 	}
 	drop_pending(check);
-	if (!check->is_root || fsck->label.found) {
-		dir_fault(check, check->is_root ? F_LABEL_SECOND : F_LABEL_STRAY, off, 0, 0);
+	if (!check->is_root) {
+		dir_fault(check, F_LABEL_STRAY, off, 0, 0);
 		return FAT_OK;
 	}
-	fsck->count.files++;
+	if (fsck->label.found && !is_truer_label(fsck, dirent.name)) {
+		dir_fault(check, F_LABEL_SECOND, off, 0, 0);
+		return FAT_OK;
+	}
+	if (fsck->label.found)
+		dir_fault(check, F_LABEL_SECOND, fsck->label.entry_off, 0, 0);
+	else
+		fsck->count.files++;
 	fsck->label.found = true;
 	fsck->label.entry_off = off;
 	memcpy(fsck->label.name, dirent.name, sizeof dirent.name);

@@ -113,7 +113,8 @@ static bool times_are_valid(const struct fat_dirent *dirent)
 /* Fields that no entry has so, each counted once; a name that nobody can address counts twice. */
 static unsigned count_flaws(const struct fsck *fsck, const struct fat_dirent *dirent)
 {
-	unsigned name = dirent->attr & FAT_ATTR_VOLUME ? 0 : fat_short_check(dirent->name);
+	unsigned name = fat_short_check(dirent->name) &
+			(dirent->attr & FAT_ATTR_VOLUME ? FAT_SHORT_CONTROL : ~0u);
 	bool is_dir = dirent->attr & FAT_ATTR_DIRECTORY;
 
 	return (name & FAT_SHORT_CONTROL ? 2u : name != 0) +

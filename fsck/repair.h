@@ -118,6 +118,12 @@ enum fat_status repair_free(struct repair *repair, const struct fault *fault);
 enum fat_status repair_find_room(struct repair *repair, uint32_t start, uint32_t n_slots,
 				 uint64_t *off, bool *found);
 
+/*
+ * A slot that means nothing becomes a deleted one; or, in the root, the label that is missing there.
+ * repair_dir.c
+ */
+enum fat_status repair_clear_slot(struct repair *repair, uint32_t dir, uint64_t off);
+
 /* Makes a short name the only one in the directory that starts at start. repair_name.c */
 enum fat_status repair_unique_name(struct repair *repair, uint32_t start, uint64_t own_off,
 				   uint8_t name[FAT_SHORT_BYTES]);

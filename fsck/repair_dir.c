@@ -43,6 +43,29 @@ static enum fat_status write_dot(struct repair *repair, const struct fault *faul
 
 /* ---- end marks and garbage ---- */
 
+/* The root has no label, while the boot sector has one: it may have stood where it was damaged. */
+static bool misses_label(const struct fsck *fsck)
+{
+	const uint8_t *label = fsck->boot.label;
+
+	return !fsck->label.found && !fsck->is_atari && fsck->boot.ext_sig == 0x29 &&
+	       !fat_label_is_none(label) && fat_short_check(label) == 0;
+}
+
+enum fat_status repair_clear_slot(struct repair *repair, uint32_t dir, uint64_t off)
+{
+	struct fsck *fsck = repair->fsck;
+	uint8_t slot[FAT_SLOT_BYTES] = { 0 };
+	struct fat_dirent label = { .attr = FAT_ATTR_VOLUME };
+
+	if (dir != 0 || !misses_label(fsck))
+		return repair_delete_slot(repair, FAT_STAGE_DETACH, off);
+	memcpy(label.name, fsck->boot.label, sizeof label.name);
+	fat_dirent_encode(&label, fsck->geometry.type, slot);
+	fsck->label.found = true;
+	return repair_write(repair, FAT_STAGE_DETACH, off, slot, sizeof slot);
+}
+
 /* Where the last slot in use is; then every unused one before it is marked as deleted. */
 static enum fat_status remove_end_marks(struct repair *repair, const struct fault *fault)
 {
@@ -66,8 +89,8 @@ static enum fat_status remove_end_marks(struct repair *repair, const struct faul
 				    dir.buf[at] != FAT_SLOT_DELETED_MARK)
 					last_used = number;
 				if (turn == 1 && dir.buf[at] == 0 && number < last_used)
-					status = repair_delete_slot(repair, FAT_STAGE_DETACH,
-								    dir.off + at);
+					status = repair_clear_slot(repair, fault->dir,
+								   dir.off + at);
 			}
 		}
 		fat_dir_close(&dir);
@@ -110,8 +133,8 @@ static enum fat_status delete_garbage(struct repair *repair, const struct fault 
 
 	for (uint32_t i = 0; i < SLOT_GARBAGE_UNIT && status == FAT_OK; i++)
 		if (fault->b >> i & 1)
-			status = repair_delete_slot(repair, FAT_STAGE_DETACH,
-						    fault->a + (uint64_t)i * FAT_SLOT_BYTES);
+			status = repair_clear_slot(repair, fault->dir,
+						   fault->a + (uint64_t)i * FAT_SLOT_BYTES);
 	return status;
 }
 

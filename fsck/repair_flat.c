@@ -129,6 +129,13 @@ static enum fat_status set_entry1(struct repair *repair, uint32_t found)
 	return status == FAT_OK && clean ? repair_set_end(repair, FAT_STAGE_CLEAN, 1) : status;
 }
 
+static enum fat_status delete_garbage(struct repair *repair, const struct fault *fault)
+{
+	enum fat_status status = repair_delete_entry(repair, fault);
+
+	return status == FAT_OK ? repair_clear_slot(repair, fault->dir, fault->entry_off) : status;
+}
+
 enum fat_status repair_flat(struct repair *repair, struct fault *fault)
 {
 	switch ((int)fault->id) {
@@ -140,8 +147,9 @@ enum fat_status repair_flat(struct repair *repair, struct fault *fault)
 	case F_DIR_START_FREE:
 		return repair_set_end(repair, FAT_STAGE_DETACH, fault->start);
 	case F_TWIN:
-	case F_ENTRY_GARBAGE:
 		return repair_delete_entry(repair, fault);
+	case F_ENTRY_GARBAGE:
+		return delete_garbage(repair, fault);
 	case F_DOT_PLACE:
 	case F_LABEL_STRAY:
 	case F_LABEL_SECOND:
