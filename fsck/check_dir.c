@@ -304,8 +304,21 @@ static bool is_own_dot(const struct dir_check *check, const uint8_t *slot)
 	       fat_slot_classify(slot) == (check->slot == 0 ? FAT_SLOT_DOT : FAT_SLOT_DOTDOT);
 }
 
+/* Among garbage: what nothing is wrong with, or what something else bears out. */
+static bool is_believed(const struct dir_check *check, const uint8_t *slot)
+{
+	if (fat_slot_classify(slot) == FAT_SLOT_LONG)
+		return slot_is_plausible(check->fsck, slot);
+	if (fat_slot_classify(slot) == FAT_SLOT_LABEL && check->is_root &&
+	    memcmp(slot, check->fsck->boot.label, FAT_SHORT_BYTES) == 0)
+		return true;
+	return is_own_dot(check, slot) || slot_is_flawless(check->fsck, slot) ||
+	       slot_is_proven(check->fsck, slot) ||
+	       (slot_is_plausible(check->fsck, slot) && check_long_fits(check, slot));
+}
+
 /*
- * One slot of a unit. garbage: only what proves itself is an entry; *dropped says if it does not.
+ * One slot of a unit. garbage: only what is believed is an entry; *dropped says if it is not.
  */
 static enum fat_status next_slot(struct dir_check *check, uint8_t *slot, uint64_t off, bool garbage,
 				 bool *dropped)
@@ -325,15 +338,15 @@ static enum fat_status next_slot(struct dir_check *check, uint8_t *slot, uint64_
 			status = slot_behind_end(check, off);
 		if (status != FAT_OK || check->stop)
 			return status;
-		if (!check->is_root && check->slot < 2 && fat_slot_classify(slot) != FAT_SLOT_DOT &&
-		    fat_slot_classify(slot) != FAT_SLOT_DOTDOT && !garbage && !check->dot_taken) {
-			check->dot_taken = true;
-			dir_fault(check, F_DOT_TAKEN, off, 0, 0);
-		}
-		if (garbage && !is_own_dot(check, slot) && !slot_is_proven(check->fsck, slot)) {
-			check->n_pend = 0;
+		if (garbage && !is_believed(check, slot)) {
+			drop_pending(check);
 			*dropped = true;
 			return FAT_OK;
+		}
+		if (!check->is_root && check->slot < 2 && fat_slot_classify(slot) != FAT_SLOT_DOT &&
+		    fat_slot_classify(slot) != FAT_SLOT_DOTDOT && !check->dot_taken) {
+			check->dot_taken = true;
+			dir_fault(check, F_DOT_TAKEN, off, 0, 0);
 		}
 	}
 	return check_slot(check, slot, off);
@@ -374,7 +387,7 @@ static enum fat_status is_garbage_tail(struct fsck *fsck, uint32_t clus, bool *t
 				      slots, fsck->geometry.cluster_bytes);
 		if (status != FAT_OK)
 			break;
-		garbage = slots_are_garbage(fsck, slots, n_slots);
+		garbage = slots_are_noise(fsck, slots, n_slots);
 		n_garbage += garbage;
 		for (uint32_t i = 0; i < n_slots && !garbage && *tail; i++)
 			*tail = slots[i * FAT_SLOT_BYTES] == 0;

@@ -33,6 +33,9 @@ struct dir_check {
 /* A file's or directory's short entry; the pending long slots are its own, if anybody's. */
 enum fat_status check_entry(struct dir_check *check, const uint8_t *slot, uint64_t off);
 
+/* The long name before this entry has its checksum, and all its parts. */
+bool check_long_fits(const struct dir_check *check, const uint8_t *slot);
+
 /*
  * A slot that begins with 0. true: it is an empty file for certain, and put down as a fault; whether
  * others are entries is known when all chains are: zeroed_report(). check_zeroed.c

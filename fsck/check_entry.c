@@ -357,15 +357,6 @@ static void push_dir(struct fsck *fsck, const struct fault *of, uint32_t n_clus)
 	}
 }
 
-/* One of them leads to just what it says: chance brings forth no such thing. */
-static bool any_proven(struct fsck *fsck, const uint8_t *slots)
-{
-	for (size_t i = 0; i < SLOT_GARBAGE_UNIT; i++)
-		if (slot_is_proven(fsck, slots + i * FAT_SLOT_BYTES))
-			return true;
-	return false;
-}
-
 /* Nothing but garbage in it, and some of that. */
 static enum fat_status holds_only_garbage(const struct entry *entry, bool *garbage)
 {
@@ -379,11 +370,8 @@ static enum fat_status holds_only_garbage(const struct entry *entry, bool *garba
 		if (status != FAT_OK || dir.len_bytes == 0)
 			break;
 		for (size_t at = 0; at < dir.len_bytes; at += SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES) {
-			const uint8_t *slots = dir.buf + at;
-
 			n_units++;
-			n_garbage += slots_are_garbage(fsck, slots, SLOT_GARBAGE_UNIT) &&
-				     !any_proven(fsck, slots);
+			n_garbage += slots_are_noise(fsck, dir.buf + at, SLOT_GARBAGE_UNIT);
 		}
 	}
 	fat_dir_close(&dir);
@@ -586,16 +574,14 @@ static void list_entry(const struct entry *entry)
 	free(path);
 }
 
-/* The long name before it has its checksum. */
-static bool has_own_long(const struct entry *entry)
+bool check_long_fits(const struct dir_check *check, const uint8_t *slot)
 {
-	const struct dir_check *check = entry->check;
 	struct fat_long_name longname;
 	unsigned flaws;
 
-	return check->n_pend > 0 &&
-	       fat_long_assemble((const uint8_t (*)[FAT_SLOT_BYTES])check->pend, check->n_pend,
-				 entry->dirent.name, &longname, &flaws) == FAT_LONG_OK;
+	return check->n_pend > 0 && !check->after_gap &&
+	       fat_long_assemble((const uint8_t (*)[FAT_SLOT_BYTES])check->pend, check->n_pend, slot,
+				 &longname, &flaws) == FAT_LONG_OK;
 }
 
 /* More than one thing is wrong with it, and no long name is right: not an entry. */
@@ -604,7 +590,7 @@ static bool is_garbage(const struct entry *entry)
 	const struct fat_dirent *d = &entry->dirent;
 
 	if (slot_is_garbage(entry->check->fsck, entry->slot))
-		return !has_own_long(entry);
+		return !check_long_fits(entry->check, entry->slot);
 	return fat_short_check(d->name) & FAT_SHORT_CONTROL &&
 	       (d->attr & ~FAT_ATTR_KNOWN ||
 		(d->start_clus && !fat_geometry_has_clus(&entry->check->fsck->geometry, d->start_clus)));

@@ -134,6 +134,27 @@ bool slot_is_garbage(struct fsck *fsck, const uint8_t *slot)
 	return count_flaws(fsck, &dirent) >= MANY_FLAWS && !chain_proves(fsck, &dirent);
 }
 
+bool slot_is_flawless(const struct fsck *fsck, const uint8_t *slot)
+{
+	enum fat_slot_kind kind = fat_slot_classify(slot);
+	struct fat_dirent dirent;
+
+	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
+	return (kind == FAT_SLOT_FILE || kind == FAT_SLOT_DIRECTORY) && dirent.write_date != 0 &&
+	       count_flaws(fsck, &dirent) == 0;
+}
+
+bool slots_are_noise(struct fsck *fsck, const uint8_t *slots, size_t n_slots)
+{
+	if (!slots_are_garbage(fsck, slots, n_slots))
+		return false;
+	for (size_t i = 0; i < n_slots; i++)
+		if (slot_is_flawless(fsck, slots + i * FAT_SLOT_BYTES) ||
+		    slot_is_proven(fsck, slots + i * FAT_SLOT_BYTES))
+			return false;
+	return true;
+}
+
 /* "." that points to its own cluster, with ".." behind it. */
 static bool has_dots(const struct fsck *fsck, uint32_t clus, const uint8_t *slots, uint32_t *dotdot)
 {

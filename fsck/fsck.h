@@ -356,10 +356,14 @@ enum fat_status chain_peek(struct fsck *fsck, uint32_t start, uint32_t max, stru
 bool slot_is_plausible(const struct fsck *fsck, const uint8_t *slot);
 /* Its start is the head of a chain that is as long as its size needs, or of a directory. */
 bool slot_is_proven(struct fsck *fsck, const uint8_t *slot);
+/* Each field of it is as an entry has it: one slot of noise in 100 million is. */
+bool slot_is_flawless(const struct fsck *fsck, const uint8_t *slot);
 /* Hardly a field of it is an entry's, and it leads to nothing that it describes. */
 bool slot_is_garbage(struct fsck *fsck, const uint8_t *slot);
 /* 16 slots: more of them impossible than possible. */
 bool slots_are_garbage(const struct fsck *fsck, const uint8_t *slots, size_t n_slots);
+/* And not one is flawless, or leads to just what it says: chance brings forth no such thing. */
+bool slots_are_noise(struct fsck *fsck, const uint8_t *slots, size_t n_slots);
 /* What a cluster holds, by its first slots. */
 enum cluster_look { LOOK_DIR, LOOK_PERHAPS, LOOK_NOT_DIR, LOOK_UNREADABLE };
 enum fat_status cluster_look(struct fsck *fsck, uint32_t clus, enum cluster_look *look,

@@ -249,8 +249,10 @@ static enum fat_status settle(struct repair *repair, struct claimant *group, siz
 		status = drop_twins(repair, group, n, &n_dropped);
 	if (status == FAT_OK && !room && n_dropped == 0)
 		status = do_without_room(repair, group, n);
-	for (i = 0; i < n && n_dropped == 0; i++)
+	for (i = 0; i < n; i++) {
+		group[i].no_room = group[i].no_room && n_dropped == 0; /* not yet */
 		n_left += group[i].no_room;
+	}
 	*n_done = n_left ? 0 : n;
 	return status;
 }

@@ -13,10 +13,12 @@
 #define MOST_IN_ROW  8 /* of those in a row: one piece of the FAT that is all end marks */
 #define LONG_CHAIN   4 /* clusters: no chain so long comes about by chance, whatever its end */
 
+/* Of the FATs, that is. A slot is what it is, whoever sees it. */
 static bool says_nothing(const struct fault *fault)
 {
 	return fault->id == F_COPIES_DIFFER || fault->id == F_DIRTY_FAT || fault->id == F_LOST_DIR ||
 	       fault->id == F_LOST_CHAIN || fault->id == F_ENTRY_ZEROED ||
+	       fault->id == F_ENTRY_GARBAGE ||
 	       fault_kind(fault->id)->severity <= SEV_MINOR;
 }
 
