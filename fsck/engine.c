@@ -195,16 +195,6 @@ static enum fat_status first_look(struct engine *engine)
 	return status == FAT_OK ? look_at_rest(engine) : status;
 }
 
-/*
- * Two entries lead to one directory: whose it is its ".." tells, and that is not to be set right before
- * the other one has gone.
- */
-static bool waits(const struct engine *engine, const struct fault *fault)
-{
-	return (fault->id == F_DOTDOT_START || fault->id == F_DOTDOT_ROOT) &&
-	       fat_bitmap_get(&engine->fsck.contested, fault->start);
-}
-
 /* The lowest level at or above `from` that has a fault not left; LEVEL_SUMMARY: none below that. */
 static enum fault_level lowest_level(const struct engine *engine, enum fault_level from)
 {
@@ -215,7 +205,7 @@ static enum fault_level lowest_level(const struct engine *engine, enum fault_lev
 		enum fault_level level = fault_kind(fault->id)->level;
 
 		if (level >= from && level < lowest && fault_kind(fault->id)->how != HOW_NONE &&
-		    !is_left(engine, fault) && !waits(engine, fault))
+		    !is_left(engine, fault))
 			lowest = level;
 	}
 	return lowest;
@@ -279,7 +269,7 @@ static enum fat_status repair_level(struct engine *engine, struct repair *repair
 
 		if (fault_kind(fault->id)->level != level ||
 		    fault_kind(fault->id)->how == HOW_NONE || is_left(engine, fault) ||
-		    waits(engine, fault) || (tops && (fault->id != F_LOST_DIR || fault->need)) ||
+		    (tops && (fault->id != F_LOST_DIR || fault->need)) ||
 		    (level == LEVEL_CUT && cuts_another(engine, fault)))
 			continue;
 		status = decide(engine, fault, &fix);

@@ -74,7 +74,6 @@ void fsck_reset(struct fsck *fsck)
 	fat_bitmap_fini(&fsck->reached);
 	fat_bitmap_fini(&fsck->dir_clusters);
 	fat_bitmap_fini(&fsck->joins);
-	fat_bitmap_fini(&fsck->contested);
 	fsck->has_dir_clusters = false;
 	fsck->ahead = (struct ahead){ .n = 0 };
 	fsck->sweep = SWEEP_CHECK;

@@ -236,7 +236,6 @@ struct fsck {
 	enum fsck_sweep sweep;
 	struct fat_bitmap dir_clusters; /* with SWEEP_DIRS behind it: a file may not claim these */
 	bool has_dir_clusters;
-	struct fat_bitmap contested; /* first clusters of directories that two entries lead to */
 	struct fat_bitmap joins;    /* shared clusters, as faults named them */
 	struct fat_vec claimants;   /* of struct claimant */
 	struct fat_dev *dev; /* top of the stack: everything is read through it */

@@ -194,22 +194,6 @@ static enum fat_status walk_dirs_first(struct fsck *fsck, size_t n_faults_before
 	return status == FAT_OK ? walk_tree(fsck) : status;
 }
 
-/* Directories that two entries lead to. */
-static enum fat_status note_contested(struct fsck *fsck)
-{
-	if (!fat_bitmap_init(&fsck->contested,
-			     (uint64_t)fat_geometry_last_clus(&fsck->geometry) + 1))
-		return FAT_ERR_MEMORY;
-	for (size_t i = 0; i < fsck->faults.n; i++) {
-		const struct fault *fault = fat_vec_at(&fsck->faults, i);
-
-		if (fault->id == F_DIR_START_SHARED &&
-		    fat_bitmap_set(&fsck->contested, fault->start) == FAT_BIT_NO_MEMORY)
-			return FAT_ERR_MEMORY;
-	}
-	return FAT_OK;
-}
-
 enum fat_status pass_tree(struct fsck *fsck)
 {
 	size_t n_faults_before = fsck->faults.n;
@@ -217,8 +201,6 @@ enum fat_status pass_tree(struct fsck *fsck)
 
 	if (status == FAT_OK && fsck->sweep == SWEEP_CHECK && something_is_shared(fsck))
 		status = walk_dirs_first(fsck, n_faults_before);
-	if (status == FAT_OK && fsck->sweep == SWEEP_CHECK)
-		status = note_contested(fsck);
 	fsck->count.n_dirs = fsck->dirs.n;
 	return status;
 }

@@ -144,56 +144,12 @@ static bool fits(struct relink *relink, const struct claimant *claimant)
 	       walk.end == WALK_END && walk.n == claimant->need;
 }
 
-/* A directory's entry that leads to a directory of another parent. */
-static bool is_misled(const struct claimant *claimant)
-{
-	return claimant->is_dir && claimant->k == 0 && claimant->has_dots && !claimant->fits_parent;
-}
-
-static void gap_of_dir(struct relink *relink, const struct claimant *claimant)
-{
-	struct gap gap = {
-		.parent = parent_of(relink->repair->fsck, claimant->dir),
-		.cured = {
-			.id = F_DIR_START_SHARED,
-			.dir = claimant->dir,
-			.entry_off = claimant->entry_off,
-			.start = claimant->start,
-			.clus = claimant->join,
-			.is_dir = true,
-			.path = claimant->path,
-		},
-		.entry_off = claimant->entry_off,
-		.is_dir = true,
-	};
-
-	if (is_misled(claimant))
-		push_gap(relink, &gap);
-}
-
-/* The rightful entry of a directory that another one, misled, leads to as well. */
-static bool is_rightful(const struct fsck *fsck, const struct fault *fault)
-{
-	bool fits = false, any_misled = false;
-
-	for (size_t i = 0; i < fsck->claimants.n && fault->id == F_DIR_START_SHARED; i++) {
-		const struct claimant *claimant = fat_vec_at(&fsck->claimants, i);
-
-		if (claimant->entry_off == fault->entry_off)
-			fits = claimant->fits_parent;
-		else if (claimant->start == fault->start)
-			any_misled = any_misled || is_misled(claimant);
-	}
-	return fits && any_misled;
-}
-
 static void collect_gaps(struct relink *relink)
 {
 	struct fsck *fsck = relink->repair->fsck;
 
 	for (size_t i = 0; i < fsck->faults.n; i++)
-		if (!is_rightful(fsck, fat_vec_at(&fsck->faults, i)))
-			gap_of_fault(relink, fat_vec_at(&fsck->faults, i));
+		gap_of_fault(relink, fat_vec_at(&fsck->faults, i));
 	for (size_t i = 0; i < fsck->claimants.n; i++) {
 		const struct claimant *claimant = fat_vec_at(&fsck->claimants, i);
 		struct gap gap = {
@@ -214,9 +170,7 @@ static void collect_gaps(struct relink *relink)
 			.entry_off = claimant->entry_off,
 		};
 
-		if (claimant->is_dir)
-			gap_of_dir(relink, claimant);
-		else if (claimant->k < claimant->need && !fits(relink, claimant))
+		if (!claimant->is_dir && claimant->k < claimant->need && !fits(relink, claimant))
 			push_gap(relink, &gap);
 	}
 }
