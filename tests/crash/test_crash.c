@@ -9,12 +9,15 @@
  *   test_crash NAME:ID          one state again, as a failure prints it after "replay"
  *   test_crash :order           the order of writes of every volume, nothing else: seconds
  *   test_crash NAME:ID IMG      an image file of one state
+ *
+ * Instead of NAME: FILE.img, a damaged volume that fsck.fat -a makes sound.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "crash.h"
+#include "tests/recipes/dev_snap.h"
 #include "tests/recipes/expect.h"
 #include "tests/recipes/run.h"
 #include "tests/recipes/tool.h"
@@ -64,6 +67,21 @@ static bool is_repairable(const struct expectation *expect)
 	return expect->repair == 1 && !expect->refuses;
 }
 
+static void explore_subject(struct sum *sum, const struct crash_subject *subject)
+{
+	struct notes complaints = { 0 };
+
+	if (sum->image_path) {
+		crash_save_state(subject, sum->id, sum->image_path);
+	} else if (sum->id) {
+		crash_replay(subject, sum->id, &complaints);
+	} else {
+		crash_explore(subject, &sum->counts, &complaints);
+		crash_undo_cuts(subject, &sum->counts, &complaints);
+	}
+	print_result(sum, subject->name, &complaints);
+}
+
 static void explore(struct sum *sum, const struct recipe *recipe, const struct instance *instance,
 		    const char *name)
 {
@@ -76,24 +94,37 @@ static void explore(struct sum *sum, const struct recipe *recipe, const struct i
 					 .run = run_tool,
 					 .ctx = &words,
 					 .max_states = sum->max_states };
-	struct notes complaints = { 0 };
 
 	words.word = run_options(recipe, instance, &words.n);
 	expect_read(image, &expect);
 	subject.is_unsound = expect.unharmed || expect.n_allowed > 0;
-	if (is_repairable(&expect) && image->n_unreadable == 0) {
-		if (sum->image_path) {
-			crash_save_state(&subject, sum->id, sum->image_path);
-		} else if (sum->id) {
-			crash_replay(&subject, sum->id, &complaints);
-		} else {
-			crash_explore(&subject, &sum->counts, &complaints);
-			crash_undo_cuts(&subject, &sum->counts, &complaints);
-		}
-		print_result(sum, name, &complaints);
-	}
+	if (is_repairable(&expect) && image->n_unreadable == 0)
+		explore_subject(sum, &subject);
 	expect_free(&expect);
 	image_free(image);
+}
+
+/* What the volume is like is what its repair makes of it. */
+static void explore_image(struct sum *sum, const char *path)
+{
+	struct fat_dev *s0 = snap_from_file(path), *s1 = snap_clone(s0);
+	struct words words = { 0 };
+	struct crash_subject subject = { .name = path,
+					 .s0 = s0,
+					 .run = run_tool,
+					 .ctx = &words,
+					 .max_states = sum->max_states };
+	struct survey survey;
+
+	if (run_tool(&words, s1) == 1) {
+		survey_read(&survey, s1);
+		subject.shape = survey.shape;
+		if (survey.problems.n == 0)
+			explore_subject(sum, &subject);
+		survey_free(&survey);
+	}
+	fat_dev_close(s1);
+	fat_dev_close(s0);
 }
 
 static bool is_wanted(const struct sum *sum, const char *name)
@@ -118,23 +149,37 @@ static void run_recipe(const struct recipe *recipe, void *ctx)
 	}
 }
 
-/* A folder, or the name of a volume, perhaps with a state's id. */
+static void run_folders(struct sum *sum)
+{
+	static const char *const folders[] = { FOLDER "cases", FOLDER "faults", FOLDER "kinds" };
+
+	for (size_t k = 0; k < sizeof folders / sizeof *folders; k++)
+		recipe_each_in(folders[k], run_recipe, sum);
+}
+
+static void run_named(struct sum *sum, const char *argument)
+{
+	char *path = xformat("%.*s", (int)sum->only_len, argument);
+
+	if (sum->only_len > 4 && strcmp(path + sum->only_len - 4, ".img") == 0)
+		explore_image(sum, path);
+	else
+		run_folders(sum);
+	free(path);
+}
+
+/* A folder, or the name of a volume or of an image file, perhaps with a state's id. */
 static void run_argument(struct sum *sum, const char *argument)
 {
-	static const char *const folders[] = { FOLDER "cases", FOLDER "faults", FOLDER "kinds",
-					       FOLDER "todo" };
-
-	sum->only = argument && !strchr(argument, '/') ? argument : NULL;
-	if (sum->only) {
-		sum->only_len = strcspn(argument, ":");
-		sum->id = argument[sum->only_len] ? argument + sum->only_len + 1 : NULL;
-	} else if (argument) {
+	sum->only_len = strcspn(argument, ":");
+	sum->id = argument[sum->only_len] ? argument + sum->only_len + 1 : NULL;
+	sum->only = argument;
+	if (access(argument, R_OK) == 0 && !strstr(argument, ".img")) {
+		sum->only = NULL;
 		recipe_each_in(argument, run_recipe, sum);
-		return;
+	} else {
+		run_named(sum, argument);
 	}
-	for (size_t k = 0; k < sizeof folders / sizeof *folders; k++)
-		if (access(folders[k], R_OK) == 0 && (sum->all || k < 3))
-			recipe_each_in(folders[k], run_recipe, sum);
 }
 
 int main(int argc, char **argv)
@@ -145,7 +190,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && (strcmp(argv[1], "-a") == 0 || strcmp(argv[1], "-s") == 0))
 		sum.max_states = argv[i++][1] == 's' ? SAMPLE_STATES : 0;
 	if (i == argc)
-		run_argument(&sum, NULL);
+		run_folders(&sum);
 	if (i + 2 == argc && strchr(argv[i], ':'))
 		sum.image_path = argv[--argc];
 	for (; i < argc; i++)
