@@ -45,6 +45,7 @@ struct dev_txn {
 	size_t n_slots, n_patches;
 	size_t n_stage_patches[FAT_N_STAGES];
 	struct range_list ranges[FAT_N_STAGES];
+	struct range_list sources[FAT_N_STAGES]; /* what copies read: too much rather than too little */
 	uint8_t *run; /* RUN_BYTES */
 };
 
@@ -210,15 +211,12 @@ static size_t first_behind(const struct range_list *list, uint64_t off)
 	return low;
 }
 
-/* No earlier copy of this stage reads what the new range overwrites. */
-static bool is_source(const struct range_list *list, const struct range *range)
+/* An earlier copy of this stage reads what the new range overwrites. */
+static bool is_source(const struct range_list *sources, const struct range *range)
 {
-	for (size_t i = 0; i < list->n; i++)
-		if (!list->range[i].is_fill &&
-		    list->range[i].source_off < range->off + range->len_bytes &&
-		    range->off < list->range[i].source_off + list->range[i].len_bytes)
-			return true;
-	return false;
+	size_t i = first_behind(sources, range->off);
+
+	return i < sources->n && sources->range[i].off < range->off + range->len_bytes;
 }
 
 static bool range_fits(const struct dev_txn *txn, const struct range *range)
@@ -311,22 +309,50 @@ static void forget_patches(struct dev_txn *txn, enum fat_stage stage, const stru
 	}
 }
 
+/* In place of what lies there. */
+static enum fat_status put_range(struct dev_txn *txn, struct range_list *list,
+				 const struct range *range)
+{
+	enum fat_status status = grow_list(txn, list);
+
+	if (status != FAT_OK)
+		return status;
+	cut_out(list, range->off, range->len_bytes);
+	insert_range(list, first_behind(list, range->off), range);
+	return FAT_OK;
+}
+
+static enum fat_status add_source(struct dev_txn *txn, struct range_list *sources,
+				  const struct range *range)
+{
+	size_t i = first_behind(sources, range->source_off);
+
+	if (i > 0 && (i == sources->n ||
+		      sources->range[i].off >= range->source_off + range->len_bytes) &&
+	    sources->range[i - 1].off + sources->range[i - 1].len_bytes == range->source_off) {
+		sources->range[i - 1].len_bytes += range->len_bytes;
+		return FAT_OK;
+	}
+	return put_range(txn, sources, &(struct range){ .off = range->source_off,
+							.len_bytes = range->len_bytes,
+							.is_fill = true });
+}
+
 static enum fat_status add_range(struct dev_txn *txn, enum fat_stage stage,
 				 const struct range *range)
 {
 	struct range_list *list = &txn->ranges[stage];
 	enum fat_status status;
 
-	if (!range_fits(txn, range) || is_source(list, range))
+	if (!range_fits(txn, range) || is_source(&txn->sources[stage], range))
 		return fat_dev_fail(&txn->dev, FAT_ERR_ARGUMENT, "stage", range->off,
 				    range->len_bytes, 0);
-	status = grow_list(txn, list);
-	if (status != FAT_OK)
-		return status;
-	forget_patches(txn, stage, range);
-	cut_out(list, range->off, range->len_bytes);
-	insert_range(list, first_behind(list, range->off), range);
-	return FAT_OK;
+	status = put_range(txn, list, range);
+	if (status == FAT_OK && !range->is_fill)
+		status = add_source(txn, &txn->sources[stage], range);
+	if (status == FAT_OK)
+		forget_patches(txn, stage, range);
+	return status;
 }
 
 enum fat_status fat_txn_fill(struct fat_dev *dev, enum fat_stage stage, uint8_t byte, uint64_t off,
@@ -369,7 +395,7 @@ enum fat_status fat_txn_copy(struct fat_dev *dev, enum fat_stage stage, uint64_t
 		part = rest;
 		resolve(&txn->ranges[stage], &part);
 		if (!range_fits(txn, &whole) || !range_fits(txn, &part) ||
-		    is_source(&txn->ranges[stage], &part))
+		    is_source(&txn->sources[stage], &part))
 			return fat_dev_fail(dev, FAT_ERR_ARGUMENT, "stage", off, len_bytes, 0);
 	}
 	for (rest = whole; rest.len_bytes > 0 && status == FAT_OK;
@@ -640,7 +666,8 @@ void fat_txn_rollback(struct fat_dev *dev)
 	}
 	for (int i = 0; i < FAT_N_STAGES; i++) {
 		free(txn->ranges[i].range);
-		txn->ranges[i] = (struct range_list){ 0 };
+		free(txn->sources[i].range);
+		txn->ranges[i] = txn->sources[i] = (struct range_list){ 0 };
 		txn->n_stage_patches[i] = 0;
 	}
 	txn->n_patches = 0;

@@ -649,7 +649,8 @@ struct fat_table {
 	const struct fat_table_range *bad; /* parts of a copy that cannot be read */
 	size_t n_bad;
 	uint8_t **window;
-	size_t window_bytes, n_windows, n_loaded, max_loaded, hand, n_evicted;
+	uint8_t *was_evicted; /* a byte a window */
+	size_t window_bytes, n_windows, n_loaded, max_loaded, hand, n_again;
 };
 
 /*

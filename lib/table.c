@@ -46,14 +46,19 @@ enum fat_status fat_table_init(struct fat_table *table, struct fat_dev *dev,
 	table->n_windows = (size_t)div_ceil(n_entries(table), WINDOW_ENTRIES);
 	table->max_loaded = (size_t)max_u64(2, budget_bytes / table->window_bytes);
 	table->window = calloc(table->n_windows, sizeof *table->window);
-	return table->window ? FAT_OK : FAT_ERR_MEMORY;
+	table->was_evicted = calloc(table->n_windows, 1);
+	if (table->window && table->was_evicted)
+		return FAT_OK;
+	fat_table_fini(table);
+	return FAT_ERR_MEMORY;
 }
 
 void fat_table_forget(struct fat_table *table)
 {
-	for (size_t i = 0; table->window && i < table->n_windows; i++) {
+	for (size_t i = 0; table->window && table->was_evicted && i < table->n_windows; i++) {
 		free(table->window[i]);
 		table->window[i] = NULL;
+		table->was_evicted[i] = 0;
 	}
 	table->n_loaded = 0;
 }
@@ -62,7 +67,9 @@ void fat_table_fini(struct fat_table *table)
 {
 	fat_table_forget(table);
 	free(table->window);
+	free(table->was_evicted);
 	table->window = NULL;
+	table->was_evicted = NULL;
 }
 
 void fat_table_set_source(struct fat_table *table, uint32_t copy,
@@ -208,26 +215,26 @@ static enum fat_status read_entries(struct fat_table *table, uint32_t first, uin
  * Windows that come back again and again mean chains in no order: more room then, as long as it goes
  * together with two bits a cluster of the caller's.
  */
-static void learn_from_eviction(struct fat_table *table)
+static void learn_from_return(struct fat_table *table)
 {
 	uint64_t used = n_entries(table) / 4;
 	uint64_t left = used < MOST_BYTES ? MOST_BYTES - used : 0;
 	size_t most = (size_t)(min_u64(max_u64(left, LEAST_BYTES), MOST_WINDOW_BYTES) /
 			       table->window_bytes);
 
-	if (++table->n_evicted < 4 * table->max_loaded || table->max_loaded >= most)
+	if (++table->n_again < table->max_loaded || table->max_loaded >= most)
 		return;
-	table->n_evicted = 0;
-	table->max_loaded = (size_t)min_u64(2 * table->max_loaded, most);
+	table->n_again = 0;
+	table->max_loaded = (size_t)min_u64(4 * table->max_loaded, most);
 }
 
 static void evict_one(struct fat_table *table)
 {
-	learn_from_eviction(table);
 	while (!table->window[table->hand])
 		table->hand = (table->hand + 1) % table->n_windows;
 	free(table->window[table->hand]);
 	table->window[table->hand] = NULL;
+	table->was_evicted[table->hand] = 1;
 	table->n_loaded--;
 }
 
@@ -238,6 +245,8 @@ static enum fat_status load_window(struct fat_table *table, size_t i)
 	enum fat_status status;
 	uint8_t *window;
 
+	if (table->was_evicted[i])
+		learn_from_return(table);
 	if (table->n_loaded >= table->max_loaded)
 		evict_one(table);
 	window = malloc(table->window_bytes);
