@@ -16,6 +16,7 @@
 
 #include "libfat.h"
 #include "sim.h"
+#include "vec.h"
 
 /* ---- target: a device and a clock ---------------------------------------------------------- */
 
@@ -119,13 +120,8 @@ struct advise_request {
 	uint32_t step; /* requests of one kind have the same */
 };
 
-struct advise_trace {
-	struct advise_request *requests;
-	size_t n, room;
-};
-
-/* false: no memory. */
-bool advise_trace_add(struct advise_trace *trace, const struct advise_request *request);
+/* Adds one to a vector that was of zeros at first. false: no memory, or a million already. */
+bool advise_trace_add(struct fat_vec *trace, const struct advise_request *request);
 
 /* Where a volume of one cluster size would have its parts, from the start of the target. */
 struct advise_layout {
@@ -220,7 +216,7 @@ struct advise_measured {
 	enum advise_settle settle;
 	uint64_t cache_bytes; /* taken at the speed of the bus before writes slowed down */
 	struct advise_stream cache_stream; /* what it took in all, until it had settled */
-	struct advise_trace trace;
+	struct fat_vec trace; /* of struct advise_request, in their order */
 	struct advise_inside inside;
 	uint64_t gap_bytes[ADVISE_N_GAPS]; /* a disk: the shortest that costs no turn; 0: unknown */
 	struct advise_samples seek;        /* 4 KiB reads at random places */
@@ -232,7 +228,8 @@ struct advise_measured {
 		write_scan; /* by reads; by the ends of a stream's blocks */
 	struct advise_stream read_stream, write_stream, two_streams, four_streams;
 	struct advise_stream buffered; /* reads through the page cache */
-	struct advise_stream burst;    /* the first part of the write stream */
+	struct advise_stream burst;    /* its first MiB, but for the going there */
+	struct advise_samples long_stream; /* each MiB of a last, long one */
 	struct advise_samples flush;
 	struct advise_rehearsal rehearsal[ADVISE_N_CLUSTERS];
 	uint64_t read_bytes, written_bytes;
@@ -290,8 +287,10 @@ struct advise_inferred {
 	uint64_t page_off, block_off;   /* first boundary, from the start of the target */
 	double command_ns, ns_per_byte; /* the line through write_ns */
 	double read_bytes_per_s, buffered_bytes_per_s;
-	double write_bytes_per_s,
-		burst_bytes_per_s; /* sustained, as far as it was tried; at first */
+	double write_bytes_per_s, burst_bytes_per_s; /* over some MiB; the first one */
+	/* what a long stream came down to, and how much was taken faster; 0: not seen to */
+	double sustained_bytes_per_s;
+	uint64_t fast_bytes;
 	double two_streams_bytes_per_s, four_streams_bytes_per_s;
 	bool cache_answers; /* the same read again is much faster than the first time */
 	double flush_ns;
@@ -346,7 +345,7 @@ double advise_mean(const struct advise_samples *samples);
 double advise_median(const struct advise_samples *samples);
 double advise_middle(const uint64_t *ns, size_t n); /* n <= ADVISE_SCAN_POINTS */
 /* The part-th of all writes recorded, by their time. */
-double advise_write_percentile(const struct advise_trace *trace, double part);
+double advise_write_percentile(const struct fat_vec *trace, double part);
 double advise_percentile(const struct advise_samples *samples, double part);
 
 /* ---- fit: a model of the device ---------------------------------------------------------------

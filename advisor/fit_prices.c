@@ -40,7 +40,7 @@ static void add_work(struct fit_row *row, const struct sim_stats *before,
 static struct fit_row *row_of(const struct advise_measured *measured, size_t i, bool each,
 			      struct fit_table *table)
 {
-	const struct advise_request *r = &measured->trace.requests[i];
+	const struct advise_request *r = fat_vec_at(&measured->trace, i);
 	bool begins = i == 0 || each || r[-1].len_bytes == 0;
 
 	if (begins)
@@ -71,7 +71,7 @@ static bool replay(const struct advise_measured *measured, const struct sim_para
 		return false;
 	table->n = 0;
 	for (size_t i = 0; i < measured->trace.n; i++) {
-		const struct advise_request *r = &measured->trace.requests[i];
+		const struct advise_request *r = fat_vec_at(&measured->trace, i);
 		struct fit_row *row =
 			row_of(measured, i, measured->settle == ADVISE_SETTLED, table);
 		struct sim_stats after;
@@ -243,11 +243,11 @@ static void improve_overlap(struct fit_table *table, uint64_t page_bytes, struct
 void fit_find_bus(const struct advise_measured *measured, struct fit_table *table,
 		  struct fit_prices *prices)
 {
-	const struct advise_trace *trace = &measured->trace;
+	const struct fat_vec *trace = &measured->trace;
 
 	table->n = 0;
 	for (size_t i = 1; i < trace->n; i++) {
-		const struct advise_request *r = &trace->requests[i];
+		const struct advise_request *r = fat_vec_at(trace, i);
 		struct fit_row *row = &table->rows[table->n];
 
 		if (r->len_bytes == 0 || r[-1].len_bytes != 0)
@@ -299,7 +299,7 @@ double fit_replay_error(const struct advise_measured *measured, const struct sim
 		return 1;
 	table->n = 0;
 	for (size_t i = 0; i < measured->trace.n; i++) {
-		const struct advise_request *r = &measured->trace.requests[i];
+		const struct advise_request *r = fat_vec_at(&measured->trace, i);
 		struct fit_row *row = row_of(measured, i, each, table);
 		uint64_t start_ns = now_ns;
 

@@ -44,14 +44,17 @@ double advise_percentile(const struct advise_samples *samples, double part)
 	return percentile(samples->ns, samples->n, part);
 }
 
-double advise_write_percentile(const struct advise_trace *trace, double part)
+double advise_write_percentile(const struct fat_vec *trace, double part)
 {
 	uint64_t *ns = calloc(trace->n + 1, sizeof *ns), result = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; ns && i < trace->n; i++)
-		if (trace->requests[i].len_bytes)
-			ns[n++] = trace->requests[i].ns;
+	for (size_t i = 0; ns && i < trace->n; i++) {
+		const struct advise_request *r = fat_vec_at(trace, i);
+
+		if (r->len_bytes)
+			ns[n++] = r->ns;
+	}
 	if (n > 0) {
 		qsort(ns, n, sizeof *ns, by_size);
 		result = ns[(size_t)(part * (double)(n - 1) + 0.5)];
@@ -251,6 +254,30 @@ static double rate(const struct advise_stream *stream)
 	return stream->ns > 0 ? (double)stream->bytes * 1e9 / (double)stream->ns : 0;
 }
 
+/*
+ * Where a long stream came to take half as long again, and kept to it, it had been fast for a
+ * while. Its first MiB pays for going there.
+ */
+static void infer_sustained(const struct advise_samples *stream, struct advise_inferred *inferred)
+{
+	const size_t few = 4;
+	double limit = 1.5 * advise_middle(stream->ns + 1, few), ns = 0;
+	size_t n_slow = 0, from = 1;
+
+	if (stream->n < 2 * few)
+		return;
+	for (size_t i = few; i < stream->n && n_slow < few; i++) {
+		n_slow = (double)stream->ns[i] > limit ? n_slow + 1 : 0;
+		from = i + 1 - n_slow;
+	}
+	if (n_slow < few)
+		from = 1;
+	for (size_t i = from; i < stream->n; i++)
+		ns += (double)stream->ns[i];
+	inferred->sustained_bytes_per_s = (double)(stream->n - from) * 1048576e9 / ns;
+	inferred->fast_bytes = n_slow < few ? 0 : (uint64_t)from << 20;
+}
+
 /* The line command + n * per_byte through the times of writes, each weighted by its own size. */
 static void fit_line(struct advise_inferred *inferred, uint32_t max_bytes)
 {
@@ -315,6 +342,7 @@ void advise_infer(const struct advise_measured *measured, struct advise_inferred
 	if (measured->inside.open_segments)
 		inferred->open_segments =
 			(struct advise_value){ measured->inside.open_segments, 0.9 };
+	infer_sustained(&measured->long_stream, inferred);
 	fit_line(inferred, measured->max_bytes);
 	if (!inferred->heads_move)
 		infer_inside(measured, inferred);

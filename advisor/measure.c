@@ -7,25 +7,24 @@
 #include "bytes.h"
 #include "probe.h"
 
-bool advise_trace_add(struct advise_trace *trace, const struct advise_request *request)
-{
-	if (trace->n == trace->room) {
-		size_t room = trace->room ? 2 * trace->room : 512;
-		struct advise_request *more = realloc(trace->requests, room * sizeof *more);
+#define MOST_REQUESTS 1000000
 
-		if (!more)
-			return false;
-		trace->requests = more;
-		trace->room = room;
-	}
-	trace->requests[trace->n++] = *request;
+bool advise_trace_add(struct fat_vec *trace, const struct advise_request *request)
+{
+	struct advise_request *added;
+
+	if (trace->item_bytes == 0)
+		fat_vec_init(trace, sizeof *added, MOST_REQUESTS);
+	added = fat_vec_push(trace);
+	if (!added)
+		return false;
+	*added = *request;
 	return true;
 }
 
 void advise_measured_fini(struct advise_measured *measured)
 {
-	free(measured->trace.requests);
-	measured->trace = (struct advise_trace){ 0 };
+	fat_vec_fini(&measured->trace);
 }
 
 /* Where heads move, reads differ much without waiting for anything. */

@@ -211,12 +211,44 @@ static enum fat_status write_stream(struct probe *p)
 			if (status == FAT_OK && k + max >= stretch)
 				status = probe_settle(p, &ns);
 			stream->ns += ns;
+			stream->bytes += n;
+			if (at == off && (k > 0 || max == stretch)) {
+				p->measured->burst.ns += ns;
+				p->measured->burst.bytes += n;
+			}
 		}
-		stream->bytes += stretch;
-		if (at == off)
-			p->measured->burst = *stream;
 		if (status == FAT_OK)
 			probe_verify(p, at, stretch);
+	}
+	return status;
+}
+
+/* What is fast only for a while may slow down when more is written. */
+static enum fat_status write_long_stream(struct probe *p)
+{
+	const size_t stretch = 1u << 20, len = 40u << 20;
+	size_t max = min_u32(p->target->max_bytes, (uint32_t)stretch);
+	uint64_t off;
+	enum fat_status status = FAT_OK;
+
+	probe_begin_step(p, "long stream", 20);
+	if (!probe_find_run(p, len, stretch, &off))
+		return FAT_OK;
+	for (uint64_t at = off; at < off + len && status == FAT_OK; at += stretch) {
+		uint64_t ns = 0, piece_ns;
+
+		if (probe_is_over(p) || !probe_affords_dear(p, 2) ||
+		    !probe_affords(p, stretch, p->target->max_bytes) ||
+		    !probe_may_write(p, stretch) || !probe_load(p, at, stretch))
+			break;
+		for (size_t k = 0; k < stretch && status == FAT_OK; k += max) {
+			status = probe_write(p, at + k, p->buf + k,
+					     (size_t)min_u64(max, stretch - k), &piece_ns);
+			ns += piece_ns;
+		}
+		if (status == FAT_OK)
+			status = probe_settle(p, &ns);
+		probe_keep(&p->measured->long_stream, ns);
 	}
 	return status;
 }
@@ -424,5 +456,7 @@ enum fat_status probe_writes(struct probe *p, const struct advise_layout *layout
 		status = write_streams(p, 2, &p->measured->two_streams);
 	if (status == FAT_OK)
 		status = write_streams(p, 4, &p->measured->four_streams);
+	if (status == FAT_OK)
+		status = write_long_stream(p);
 	return status;
 }

@@ -240,10 +240,11 @@ enum fat_status probe_flush(struct probe *p, uint64_t *ns)
 
 void probe_note_settled(struct probe *p, uint64_t ns)
 {
-	struct advise_trace *trace = &p->measured->trace;
+	struct fat_vec *trace = &p->measured->trace;
+	struct advise_request *last = trace->n > 0 ? fat_vec_at(trace, trace->n - 1) : NULL;
 
-	if (trace->n > 0 && trace->requests[trace->n - 1].len_bytes == 0)
-		trace->requests[trace->n - 1].ns += ns;
+	if (last && last->len_bytes == 0)
+		last->ns += ns;
 	else
 		record(p, 0, 0, ns);
 }

@@ -98,6 +98,7 @@ static size_t lists_of(struct advise_measured *m, struct list lists[MAX_LISTS])
 	add_samples(lists, &n, "seek", 0, &m->seek);
 	add_samples(lists, &n, "again", 0, &m->again);
 	add_samples(lists, &n, "flush", 0, &m->flush);
+	add_samples(lists, &n, "long_stream", 0, &m->long_stream);
 	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
 		add_samples(lists, &n, "read", i, &m->read[i]);
 		add_samples(lists, &n, "write", i, &m->write[i]);
@@ -153,7 +154,7 @@ void advise_record_write(FILE *out, const struct advise_facts *facts,
 	}
 	write_rehearsals(out, measured);
 	for (size_t i = 0; i < measured->trace.n; i++) {
-		const struct advise_request *r = &measured->trace.requests[i];
+		const struct advise_request *r = fat_vec_at(&measured->trace, i);
 
 		fprintf(out, "request %" PRIu64 " %" PRIu32 " %" PRIu64 " %" PRIu32 "\n", r->off,
 			r->len_bytes, r->ns, r->step);
@@ -186,7 +187,7 @@ static bool read_list(char *line, struct advise_measured *measured)
 	return false;
 }
 
-static bool read_request(const char *line, struct advise_trace *trace)
+static bool read_request(const char *line, struct fat_vec *trace)
 {
 	struct advise_request r;
 
@@ -253,7 +254,7 @@ static bool read_line(char *line, struct advise_facts *facts, struct advise_meas
 static bool is_inside(const struct advise_measured *m)
 {
 	for (size_t i = 0; i < m->trace.n; i++) {
-		const struct advise_request *r = &m->trace.requests[i];
+		const struct advise_request *r = fat_vec_at(&m->trace, i);
 
 		if (r->off > m->size_bytes || r->len_bytes > m->size_bytes - r->off ||
 		    r->ns > 1ull << 40)

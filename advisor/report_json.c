@@ -8,6 +8,9 @@
 #include "cli.h"
 #include "report.h"
 
+/* Of the keys and what they mean; a key more does not change it. */
+#define SCHEMA_VERSION 1
+
 static void put_number(FILE *out, const char *key, double value, bool known)
 {
 	fprintf(out, "\"%s\": ", key);
@@ -102,6 +105,7 @@ static void put_speeds(FILE *out, const struct advise_inferred *inferred)
 		{ "buffered_read_mb_per_s", inferred->buffered_bytes_per_s },
 		{ "write_mb_per_s", inferred->write_bytes_per_s },
 		{ "burst_mb_per_s", inferred->burst_bytes_per_s },
+		{ "sustained_mb_per_s", inferred->sustained_bytes_per_s },
 		{ "two_streams_mb_per_s", inferred->two_streams_bytes_per_s },
 		{ "four_streams_mb_per_s", inferred->four_streams_bytes_per_s },
 	};
@@ -113,7 +117,10 @@ static void put_speeds(FILE *out, const struct advise_inferred *inferred)
 		put_number(out, speeds[i].key, speeds[i].bytes_per_s / 1e6,
 			   speeds[i].bytes_per_s > 0);
 	}
-	fputs(",\n  ", out);
+	fputs(",\n", out);
+	put_value(out, "fast_bytes",
+		  (struct advise_value){ inferred->fast_bytes, inferred->fast_bytes ? 1 : 0 });
+	fputs("  ", out);
 	put_number(out, "random_read_us", inferred->far_read_ns / 1e3, inferred->far_read_ns > 0);
 	fputs(", ", out);
 	put_number(out, "flush_us", inferred->flush_ns / 1e3, inferred->flush_ns > 0);
@@ -148,7 +155,7 @@ static void put_facts(FILE *out, const struct advise_facts *facts)
 }
 
 /* The time of single writes, of all sizes and places that were tried. */
-static void put_latency(FILE *out, const struct advise_trace *trace)
+static void put_latency(FILE *out, const struct fat_vec *trace)
 {
 	fprintf(out,
 		"  \"write_latency_us\": {\"median\": %.1f, \"p95\": %.1f, \"p99\": %.1f, "
@@ -206,7 +213,7 @@ void advise_report_json(const struct advise_report *r, FILE *out)
 {
 	const struct advise_inferred *inferred = r->inferred;
 
-	fputs("{\n  \"device\": ", out);
+	fprintf(out, "{\n  \"version\": %d,\n  \"device\": ", SCHEMA_VERSION);
 	cli_put_json_string(out, r->path);
 	fprintf(out, ",\n  \"size_bytes\": %" PRIu64 ",\n", r->facts->size_bytes);
 	put_value(

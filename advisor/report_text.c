@@ -57,12 +57,27 @@ static void print_facts(const struct advise_facts *facts, FILE *out)
 			cli_size_text(facts->start_bytes, off, sizeof off));
 }
 
+static void print_sustained(const struct advise_report *r, FILE *out)
+{
+	const struct advise_inferred *inf = r->inferred;
+	char size[32];
+
+	if (inf->sustained_bytes_per_s <= 0)
+		return;
+	if (inf->fast_bytes)
+		fprintf(out, ", after %s %.3g MB/s",
+			cli_size_text(inf->fast_bytes, size, sizeof size),
+			inf->sustained_bytes_per_s / 1e6);
+	else
+		fprintf(out, ", no slower in %zu MiB", r->measured->long_stream.n);
+}
+
 /* The worst that single writes took, and what stands before the medium. */
 static void print_stalls(const struct advise_report *r, FILE *out)
 {
 	static const char *const caches[] = { "no cache seen", "a cache that obeys flushes",
 					      "a cache that ignores flushes" };
-	const struct advise_trace *trace = &r->measured->trace;
+	const struct fat_vec *trace = &r->measured->trace;
 
 	if (trace->n == 0)
 		return;
@@ -93,6 +108,7 @@ static void print_device(const struct advise_report *r, FILE *out)
 	fprintf(out, "; random 4 KiB %.2g ms", inf->far_read_ns / 1e6);
 	print_rate(out, "\n            writes", inf->write_bytes_per_s);
 	print_rate(out, ", the first MiB", inf->burst_bytes_per_s);
+	print_sustained(r, out);
 	print_rate(out, ", in two streams", inf->two_streams_bytes_per_s);
 	print_rate(out, ", in four", inf->four_streams_bytes_per_s);
 	fprintf(out, "\n            a write takes %.3g ms + %.3g ms per 64 KiB; noise %.1f %%",

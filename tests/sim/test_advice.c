@@ -112,6 +112,24 @@ static int free_all(void **state)
 	return 0;
 }
 
+/* Programs twenty times as fast until 32 MiB have been written, by this or anything before. */
+static void slow_after_a_burst_is_seen(void **state)
+{
+	struct bench *b = *state;
+	struct sim_params params = *sim_model_by_name("ssd");
+
+	params.burst_bytes = 32u << 20;
+	params.burst_program_ns = params.program_ns;
+	params.program_ns = 20 * params.burst_program_ns;
+	assert_true(bench_run(&params, b));
+	assert_in_range(b->inferred.fast_bytes, 2u << 20, 31u << 20);
+	assert_true(b->inferred.sustained_bytes_per_s < b->inferred.burst_bytes_per_s / 5);
+	bench_fini(b);
+	assert_true(bench_run(sim_model_by_name("ssd"), b));
+	assert_int_equal(b->inferred.fast_bytes, 0);
+	bench_fini(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +137,7 @@ int main(void)
 		cmocka_unit_test(page_size_is_right_or_unknown),
 		cmocka_unit_test(promise_is_kept),
 		cmocka_unit_test(budget_is_kept),
+		cmocka_unit_test(slow_after_a_burst_is_seen),
 	};
 
 	return cmocka_run_group_tests(tests, measure_all, free_all);
