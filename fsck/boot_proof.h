@@ -37,6 +37,8 @@ bool candidate_deviates(const struct candidate *candidate, enum fat_boot_deviati
  * it, whose ".." is 0. *clus 0: not found. boot_root.c
  */
 enum fat_status boot_find_root(struct fsck *fsck, const struct candidate *candidate, uint32_t *clus);
+/* The cluster that it calls the root is another folder: "." in it says so. boot_root.c */
+bool boot_root_is_folder(struct fsck *fsck, const struct candidate *candidate);
 
 /*
  * The one boot sector, if there is just one, under which the whole volume is without fault, and that

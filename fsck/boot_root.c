@@ -13,27 +13,37 @@
 #define MAX_CHAIN    10000u
 #define NEAR_CLUSTERS 4096u /* of a root that is there but empty: the right one is not far */
 
-/* Slots without dots, one of them a folder that names itself and no parent. */
+/* A folder that names itself, and no parent. */
+static bool is_top_folder(struct fsck *view, const uint8_t *slot)
+{
+	struct fat_dirent dirent;
+	enum cluster_look look;
+	uint32_t dotdot;
+
+	fat_dirent_decode(slot, FAT_TYPE_32, &dirent);
+	return fat_slot_classify(slot) == FAT_SLOT_DIRECTORY &&
+	       fat_geometry_has_clus(&view->geometry, dirent.start_clus) &&
+	       cluster_look(view, dirent.start_clus, &look, &dotdot) == FAT_OK &&
+	       look == LOOK_DIR && dotdot == 0;
+}
+
+/* Slots without dots, one of them a top folder. Only of what begins like slots more is read. */
 static bool holds_top_folder(struct fsck *view, uint32_t clus)
 {
 	uint8_t slots[SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES];
+	uint64_t off = fat_geometry_cluster_off(&view->geometry, clus);
 
-	if (fat_dev_read(view->dev, fat_geometry_cluster_off(&view->geometry, clus), slots,
-			 sizeof slots) != FAT_OK ||
-	    fat_slot_classify(slots) == FAT_SLOT_DOT ||
-	    slots_are_garbage(view, slots, SLOT_GARBAGE_UNIT))
-		return false;
-	for (size_t at = 0; at < sizeof slots && slots[at] != 0; at += FAT_SLOT_BYTES) {
-		struct fat_dirent dirent;
-		enum cluster_look look;
-		uint32_t dotdot;
-
-		fat_dirent_decode(slots + at, FAT_TYPE_32, &dirent);
-		if (fat_slot_classify(slots + at) == FAT_SLOT_DIRECTORY &&
-		    fat_geometry_has_clus(&view->geometry, dirent.start_clus) &&
-		    cluster_look(view, dirent.start_clus, &look, &dotdot) == FAT_OK &&
-		    look == LOOK_DIR && dotdot == 0)
-			return true;
+	for (uint32_t done = 0; done < view->geometry.cluster_bytes; done += sizeof slots) {
+		if (fat_dev_read(view->dev, off + done, slots, sizeof slots) != FAT_OK ||
+		    (done == 0 && fat_slot_classify(slots) == FAT_SLOT_DOT) ||
+		    slots_are_garbage(view, slots, SLOT_GARBAGE_UNIT))
+			return false;
+		for (size_t at = 0; at < sizeof slots; at += FAT_SLOT_BYTES) {
+			if (slots[at] == 0)
+				return false;
+			if (is_top_folder(view, slots + at))
+				return true;
+		}
 	}
 	return false;
 }
@@ -84,6 +94,17 @@ static uint32_t head_of(struct fsck *view, uint32_t clus)
 		clus = before.found;
 	}
 	return clus;
+}
+
+bool boot_root_is_folder(struct fsck *fsck, const struct candidate *candidate)
+{
+	struct fsck view = { .dev = fsck->dev, .geometry = candidate->geometry };
+	enum cluster_look look;
+	uint32_t dotdot;
+
+	return fat_geometry_has_clus(&view.geometry, view.geometry.root_clus) &&
+	       cluster_look(&view, view.geometry.root_clus, &look, &dotdot) == FAT_OK &&
+	       look == LOOK_DIR;
 }
 
 enum fat_status boot_find_root(struct fsck *fsck, const struct candidate *candidate, uint32_t *clus)

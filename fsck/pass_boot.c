@@ -530,6 +530,8 @@ static enum fat_status settle_root(struct fsck *fsck, struct candidate *main)
 	if (status == FAT_OK && clus == 0 && !fat_geometry_has_clus(&main->geometry, found))
 		main->doubted = main->doubted ||
 				!candidate_root_may_be(fsck, main, FAT_FIRST_CLUS);
+	if (status == FAT_OK && clus == 0 && main->root < 0 && boot_root_is_folder(fsck, main))
+		main->doubted = true;
 	if (status != FAT_OK || clus == 0 || clus == found)
 		return status;
 	boot_fault(fsck, F_BOOT_FIELD, "the root directory is not in the cluster it names", found,

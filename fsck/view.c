@@ -3,12 +3,14 @@
  * view: which FAT to believe, where the copies differ.
  *
  * By trial: a look at the whole volume with each copy, and the one that makes more sense wins. If
- * faults remain, damage hit more than one copy, and each group of entries that differ is tried by
- * itself. Looks only.
+ * faults remain, damage hit more than one copy: each sector that differs is tried by itself, for
+ * damage comes in sectors, and then each group of entries that differ. Looks only.
  */
 #include "engine.h"
 
 #include <stdlib.h>
+
+#include "bytes.h"
 
 #define MAX_GROUPS   32u
 #define MAX_PARTS    20000u
@@ -23,13 +25,18 @@ struct verdict {
 	bool sound;
 };
 
+/* Entries that differ, in groups, and the copy that each comes from. */
+struct grouping {
+	struct fat_table_range group[MAX_GROUPS];
+	uint32_t choice[MAX_GROUPS];
+	uint32_t n;
+};
+
 struct trial {
 	struct fsck *fsck;
 	struct fsck probe;
-	struct fat_table_range group[MAX_GROUPS];
-	uint32_t n_groups;
-	uint32_t choice[MAX_GROUPS]; /* the copy each group comes from */
-	uint32_t copy;
+	struct grouping groups;
+	uint32_t copy; /* for all that is in no group */
 };
 
 static enum fat_status look(struct trial *trial, struct verdict *verdict)
@@ -39,10 +46,10 @@ static enum fat_status look(struct trial *trial, struct verdict *verdict)
 	size_t n = 0;
 	enum fat_status status;
 
-	for (uint32_t i = 0; i < trial->n_groups; i++)
-		if (trial->choice[i] != trial->copy) {
-			ranges[n] = trial->group[i];
-			ranges[n++].copy = trial->choice[i];
+	for (uint32_t i = 0; i < trial->groups.n; i++)
+		if (trial->groups.choice[i] != trial->copy) {
+			ranges[n] = trial->groups.group[i];
+			ranges[n++].copy = trial->groups.choice[i];
 		}
 	fsck_reset(probe);
 	fat_table_set_source(&probe->table, trial->copy, ranges, n);
@@ -126,30 +133,83 @@ static void make_groups(struct trial *trial, struct fat_vec *runs)
 
 	fat_vec_sort(runs, by_first);
 	do {
-		trial->n_groups = 0;
+		trial->groups.n = 0;
 		for (size_t i = 0; i < runs->n; i++) {
 			const struct fat_table_range *run = fat_vec_at(runs, i);
 			struct fat_table_range *last =
-				trial->n_groups ? &trial->group[trial->n_groups - 1] : NULL;
+				trial->groups.n ? &trial->groups.group[trial->groups.n - 1] : NULL;
 
 			if (last && run->first_clus < (uint64_t)last->last_clus + near) {
 				if (run->last_clus > last->last_clus)
 					last->last_clus = run->last_clus;
-			} else if (trial->n_groups == MAX_GROUPS) {
-				trial->n_groups++;
+			} else if (trial->groups.n == MAX_GROUPS) {
+				trial->groups.n++;
 				break;
 			} else {
-				trial->group[trial->n_groups++] = *run;
+				trial->groups.group[trial->groups.n++] = *run;
 			}
 		}
 		near = near * 4 + 1;
-	} while (trial->n_groups > MAX_GROUPS);
+	} while (trial->groups.n > MAX_GROUPS);
+}
+
+/* The first entry that begins in a sector of a FAT, or behind it. */
+static uint32_t first_of_sector(const struct fat_geometry *geometry, uint64_t sector)
+{
+	uint32_t bits = (uint32_t)geometry->type;
+	uint64_t clus = (sector * geometry->sector_bytes * 8 + bits - 1) / bits;
+
+	return (uint32_t)min_u64(clus, (uint64_t)fat_geometry_last_clus(geometry) + 1);
+}
+
+/* The run, extended to whole sectors: FAT32's reserved bits may differ where the entries do not. */
+static struct fat_table_range whole_sectors(const struct trial *trial,
+					    const struct fat_table_range *run)
+{
+	const struct fat_geometry *geometry = &trial->fsck->geometry;
+	uint64_t first = fat_entry_off(geometry->type, run->first_clus) / geometry->sector_bytes;
+	uint64_t last = fat_entry_off(geometry->type, run->last_clus) / geometry->sector_bytes;
+
+	return (struct fat_table_range){
+		.first_clus = min_u32(first_of_sector(geometry, first), run->first_clus),
+		.last_clus = first_of_sector(geometry, last + 1) - 1,
+		.copy = run->copy,
+	};
+}
+
+static void make_sector_groups(struct trial *trial)
+{
+	const struct fat_vec *runs = &trial->fsck->differing;
+	struct fat_vec sectors;
+
+	fat_vec_init(&sectors, sizeof(struct fat_table_range), MAX_PARTS);
+	for (size_t i = 0; i < runs->n; i++) {
+		struct fat_table_range *sector = fat_vec_push(&sectors);
+
+		if (!sector)
+			break; /* enough of them */
+		*sector = whole_sectors(trial, fat_vec_at(runs, i));
+	}
+	make_groups(trial, &sectors);
+	fat_vec_fini(&sectors);
+}
+
+static enum fat_status make_part_groups(struct trial *trial)
+{
+	struct fat_vec parts;
+	enum fat_status status;
+
+	fat_vec_init(&parts, sizeof(struct fat_table_range), MAX_PARTS);
+	status = split_runs(trial, &parts);
+	make_groups(trial, &parts);
+	fat_vec_fini(&parts);
+	return status;
 }
 
 static void choose_all(struct trial *trial, uint32_t copy)
 {
-	for (uint32_t i = 0; i < trial->n_groups; i++)
-		trial->choice[i] = copy;
+	for (uint32_t i = 0; i < trial->groups.n; i++)
+		trial->groups.choice[i] = copy;
 	trial->copy = copy;
 }
 
@@ -189,23 +249,53 @@ static enum fat_status try_groups(struct trial *trial, struct verdict *best)
 {
 	enum fat_status status = FAT_OK;
 
-	for (uint32_t g = 0; g < trial->n_groups && status == FAT_OK; g++) {
-		uint32_t kept = trial->choice[g];
+	for (uint32_t g = 0; g < trial->groups.n && status == FAT_OK && !best->sound; g++) {
+		uint32_t kept = trial->groups.choice[g];
 
 		for (uint32_t i = 0; i < trial->fsck->geometry.n_fats && status == FAT_OK; i++) {
 			struct verdict verdict;
 
 			if (i == kept)
 				continue;
-			trial->choice[g] = i;
+			trial->groups.choice[g] = i;
 			status = look(trial, &verdict);
 			if (is_better(&verdict, best)) {
 				*best = verdict;
 				kept = i;
 			}
 		}
-		trial->choice[g] = kept;
+		trial->groups.choice[g] = kept;
 	}
+	return status;
+}
+
+/* The copy that the sector was found in is where its parts begin. */
+static void inherit_choices(struct trial *trial, const struct grouping *sectors)
+{
+	struct grouping *parts = &trial->groups;
+
+	for (uint32_t i = 0; i < parts->n; i++)
+		for (uint32_t k = 0; k < sectors->n; k++)
+			if (sectors->group[k].first_clus <= parts->group[i].first_clus &&
+			    parts->group[i].first_clus <= sectors->group[k].last_clus)
+				parts->choice[i] = sectors->choice[k];
+}
+
+/* Parts of sectors, from the best sectors on; the parts are taken if that is better. */
+static enum fat_status try_parts(struct trial *trial, const struct verdict *by_sectors)
+{
+	struct grouping sectors = trial->groups;
+	struct verdict by_parts = { 0 };
+	enum fat_status status = make_part_groups(trial);
+
+	choose_all(trial, trial->copy);
+	inherit_choices(trial, &sectors);
+	if (status == FAT_OK)
+		status = look(trial, &by_parts);
+	if (status == FAT_OK)
+		status = try_groups(trial, &by_parts);
+	if (status == FAT_OK && !is_better(&by_parts, by_sectors))
+		trial->groups = sectors;
 	return status;
 }
 
@@ -214,16 +304,16 @@ static enum fat_status apply(struct trial *trial)
 	struct fsck *fsck = trial->fsck;
 
 	fsck->ranges.n = 0;
-	for (uint32_t i = 0; i < trial->n_groups; i++) {
+	for (uint32_t i = 0; i < trial->groups.n; i++) {
 		struct fat_table_range *range;
 
-		if (trial->choice[i] == trial->copy)
+		if (trial->groups.choice[i] == trial->copy)
 			continue;
 		range = fat_vec_push(&fsck->ranges);
 		if (!range)
 			return FAT_ERR_MEMORY;
-		*range = trial->group[i];
-		range->copy = trial->choice[i];
+		*range = trial->groups.group[i];
+		range->copy = trial->groups.choice[i];
 	}
 	fat_table_set_source(&fsck->table, trial->copy, fsck->ranges.items, fsck->ranges.n);
 	return FAT_OK;
@@ -232,7 +322,6 @@ static enum fat_status apply(struct trial *trial)
 enum fat_status view_choose(struct fsck *fsck)
 {
 	struct trial *trial = calloc(1, sizeof *trial);
-	struct fat_vec parts;
 	enum fat_status status;
 	struct verdict best = { 0 };
 
@@ -244,15 +333,13 @@ enum fat_status view_choose(struct fsck *fsck)
 	trial->probe.boot = fsck->boot;
 	status = fat_table_init(&trial->probe.table, fsck->dev, &trial->probe.geometry, 4u << 20);
 	trial->probe.has_table = true;
-	fat_vec_init(&parts, sizeof(struct fat_table_range), MAX_PARTS);
-	if (status == FAT_OK)
-		status = split_runs(trial, &parts);
-	make_groups(trial, &parts);
-	fat_vec_fini(&parts);
+	make_sector_groups(trial);
 	if (status == FAT_OK)
 		status = try_copies(trial, &best);
 	if (status == FAT_OK && !best.sound)
 		status = try_groups(trial, &best);
+	if (status == FAT_OK && !best.sound)
+		status = try_parts(trial, &best);
 	if (status == FAT_OK)
 		status = apply(trial);
 	fsck_fini(&trial->probe);
