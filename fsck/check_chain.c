@@ -47,7 +47,24 @@ static enum fat_status claim(struct fsck *fsck, uint32_t start, bool for_file, s
 	return status;
 }
 
-enum purpose { LOOK, CLAIM_FILE, CLAIM_DIR };
+enum purpose { LOOK, CLAIM_FILE, CLAIM_DIR, CLAIM_LOST };
+
+/*
+ * A lost chain jumps to a cluster that the one before it leads to as well: they belong together, and
+ * the jump is what is wrong. *aside: so it is.
+ */
+static enum fat_status leads_aside(struct fsck *fsck, uint32_t from, uint32_t to, bool *aside)
+{
+	enum fat_status status;
+	uint32_t value;
+
+	*aside = false;
+	if (to == from + 1 || to <= FAT_FIRST_CLUS || !fat_geometry_has_clus(&fsck->geometry, to))
+		return FAT_OK;
+	status = fat_table_get(&fsck->table, to - 1, &value);
+	*aside = status == FAT_OK && value == to && !fat_bitmap_get(&fsck->reached, to - 1);
+	return status;
+}
 
 /* One walk for all: claiming, or only looking at most max clusters far. */
 static enum fat_status follow(struct fsck *fsck, uint32_t start, uint32_t need, uint32_t max,
@@ -56,6 +73,7 @@ static enum fat_status follow(struct fsck *fsck, uint32_t start, uint32_t need, 
 	enum fat_type type = fsck->geometry.type;
 	uint32_t last_clus = fat_geometry_last_clus(&fsck->geometry);
 	enum fat_status status = FAT_OK;
+	bool aside = false;
 
 	*walk = (struct walk){ .stop = start, .end = WALK_END };
 	while (walk->n < max && status == FAT_OK) {
@@ -89,6 +107,12 @@ static enum fat_status follow(struct fsck *fsck, uint32_t start, uint32_t need, 
 		walk->stop = value;
 		if (value >= fat_entry_end_min(type))
 			break;
+		if (purpose == CLAIM_LOST)
+			status = leads_aside(fsck, walk->last, value, &aside);
+		if (aside) {
+			walk->end = WALK_SHARED;
+			break;
+		}
 	}
 	return status;
 }
@@ -103,6 +127,11 @@ enum fat_status chain_claim(struct fsck *fsck, uint32_t start, uint32_t need, st
 enum fat_status chain_claim_dir(struct fsck *fsck, uint32_t start, struct walk *walk)
 {
 	return follow(fsck, start, 0, UINT32_MAX, CLAIM_DIR, walk);
+}
+
+enum fat_status chain_claim_lost(struct fsck *fsck, uint32_t start, struct walk *walk)
+{
+	return follow(fsck, start, 0, UINT32_MAX, CLAIM_LOST, walk);
 }
 
 enum fat_status chain_peek(struct fsck *fsck, uint32_t start, uint32_t max, struct walk *walk)

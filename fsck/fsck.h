@@ -344,6 +344,8 @@ bool ahead_cancel(struct fsck *fsck);
 enum fat_status chain_claim(struct fsck *fsck, uint32_t start, uint32_t need, struct walk *walk);
 /* The same for a directory, which comes before any file. */
 enum fat_status chain_claim_dir(struct fsck *fsck, uint32_t start, struct walk *walk);
+/* The same for one that no entry leads to. */
+enum fat_status chain_claim_lost(struct fsck *fsck, uint32_t start, struct walk *walk);
 /* With SWEEP_LINKS: notes an entry that leads to a shared cluster. */
 enum fat_status links_entry(struct fsck *fsck, uint32_t dir, uint64_t entry_off,
 			    const struct fat_dirent *dirent, const char *name);

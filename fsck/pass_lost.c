@@ -50,7 +50,7 @@ static enum fat_status put_chain(struct search *search, uint32_t head)
 			fsck_fault(fsck, &fault);
 		return FAT_OK;
 	}
-	status = chain_claim(fsck, head, 0, &walk);
+	status = chain_claim_lost(fsck, head, &walk);
 	if (status != FAT_OK)
 		return status;
 	*lost = (struct lost_chain){
