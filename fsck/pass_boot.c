@@ -472,6 +472,19 @@ static void check_pointers(struct fsck *fsck, const struct candidate *backup)
 	boot->backup_sec = (uint16_t)place;
 }
 
+/* The text behind it is there, so the signature that announces it was, too. */
+static void check_ext_sig(struct fsck *fsck)
+{
+	struct fat_boot *boot = &fsck->boot;
+
+	if (boot->ext_sig == 0x28 || boot->ext_sig == 0x29 || fsck->is_atari ||
+	    memcmp(boot->fs_type, type_text(fsck->geometry.type), sizeof boot->fs_type) != 0)
+		return;
+	boot_fault(fsck, F_BOOT_FIELD_MINOR, "the signature before the label is wrong", boot->ext_sig,
+		   0x29);
+	boot->ext_sig = 0x29;
+}
+
 static void accept(struct fsck *fsck, const struct candidate *main, const struct candidate *backup)
 {
 	memcpy(fsck->sector, main->sector, sizeof fsck->sector);
@@ -480,6 +493,7 @@ static void accept(struct fsck *fsck, const struct candidate *main, const struct
 	fsck->is_atari = main->is_atari;
 	for (size_t i = 0; i < main->report.n_deviations; i++)
 		fix_field(fsck, &main->report.deviation[i]);
+	check_ext_sig(fsck);
 	if (!candidate_deviates(main, FAT_BOOT_MEDIA))
 		check_media(fsck, backup);
 	if (main->geometry.type == FAT_TYPE_32)
