@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TAIL_LOOK 64u /* clusters */
+#define MAX_TAIL_LOOK	64u   /* clusters */
+#define ANNOUNCED_SLOTS 1024u /* whose directories are asked for at a time */
 
 void dir_fault(struct dir_check *check, enum fault_id id, uint64_t off, uint64_t a, uint64_t b)
 {
@@ -463,6 +464,10 @@ static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
 		bool garbage = slots_are_garbage(check->fsck, slots, n);
 		uint32_t dropped = 0; /* a bit a slot */
 
+		if (first % ANNOUNCED_SLOTS == 0)
+			announce_dirs_in(check->fsck, slots,
+					 n_slots - first < ANNOUNCED_SLOTS ? n_slots - first :
+									     ANNOUNCED_SLOTS);
 		if (skip_gap(check, off, n))
 			continue;
 		status = check_tail(check, slots, off, garbage);

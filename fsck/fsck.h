@@ -336,6 +336,10 @@ bool ahead_take(struct fsck *fsck, uint32_t start, uint32_t need, struct walk *w
 /* Takes back what nobody took; false: there was none. */
 bool ahead_cancel(struct fsck *fsck);
 
+/* check_announce.c: asks for a directory that starts there, for those that slots lead to. */
+void announce_dir(struct fsck *fsck, uint32_t start);
+void announce_dirs_in(struct fsck *fsck, const uint8_t *slots, size_t n_slots);
+
 /* check_chain.c */
 /*
  * Follows a chain and claims its clusters. need: after how many clusters to note nth. Always ends:

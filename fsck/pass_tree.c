@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#define ANNOUNCED 256u /* directories at a time */
+
 static int by_start(const void *a, const void *b)
 {
 	const struct dir_node *left = a, *right = b;
@@ -77,21 +79,6 @@ static enum fat_status push_root(struct fsck *fsck)
 	return FAT_OK;
 }
 
-/* The first clusters of the directories of a level are announced before they are read. */
-#define PREFETCH_DIRS 256u
-
-static void announce(struct fsck *fsck, size_t from, size_t end)
-{
-	for (size_t i = from; i < end && i < from + PREFETCH_DIRS; i++) {
-		const struct dir_node *node = fat_vec_at(&fsck->dirs, i);
-
-		if (node->start)
-			fat_dev_prefetch(fsck->dev,
-					 fat_geometry_cluster_off(&fsck->geometry, node->start),
-					 fsck->geometry.cluster_bytes);
-	}
-}
-
 /*
  * Entries marked as directories that lead to none: to somebody else's clusters, to a directory without
  * dots, or to a file.
@@ -130,8 +117,8 @@ static enum fat_status walk_level(struct fsck *fsck, size_t level, size_t *next)
 	for (size_t i = level; i < end && status == FAT_OK; i++) {
 		const struct dir_node *node = fat_vec_at(&fsck->dirs, i);
 
-		if ((i - level) % PREFETCH_DIRS == 0 && end - level > 1)
-			announce(fsck, i, end);
+		for (size_t k = i; (i - level) % ANNOUNCED == 0 && k < end && k < i + ANNOUNCED; k++)
+			announce_dir(fsck, ((const struct dir_node *)fat_vec_at(&fsck->dirs, k))->start);
 		if (i > 0 || node->n_clus > 0 || fsck->geometry.type != FAT_TYPE_32)
 			status = check_dir(fsck, (uint32_t)i);
 		if (status == FAT_OK)

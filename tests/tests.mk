@@ -107,7 +107,7 @@ lint-deep: compile_commands.json
 		$(wildcard lib/*.c lib/*/*.c mkfs/*.c fsck/*.c label/*.c advisor/*.c)
 
 # Measurements against the peer, in one run; by hand, never part of a check. `make perf P=mkfs`: one.
-PERF_BIN := $(O)/tests/perf/generate $(O)/tests/perf/measure
+PERF_BIN := $(O)/tests/perf/generate $(O)/tests/perf/measure $(O)/tests/perf/metadata
 $(PERF_BIN): $(O)/tests/perf/%: $(O)/tests/perf/%.o $(O)/libfat.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^
