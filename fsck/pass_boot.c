@@ -283,14 +283,33 @@ static uint64_t count_entries(struct fsck *fsck, uint64_t found)
 		       FAT_MAX_CLUS_12 + FAT_FIRST_CLUS);
 }
 
-/* The FAT ends before the clusters do: the volume ends there too, for nothing else can be used. */
+/* As many clusters as the device has room for, if the FAT has entries for them and hardly more; else 0. */
+static uint32_t device_clusters(const struct fsck *fsck)
+{
+	const struct fat_geometry *geometry = &fsck->geometry;
+	uint64_t n_fat = fat_geometry_fat_entries(geometry->type, geometry->fat_sec,
+						  geometry->sector_bytes) - FAT_FIRST_CLUS;
+	uint64_t data_off = fat_geometry_data_off(geometry), size = fsck->dev->size_bytes;
+	uint64_t n_dev = size > data_off ? (size - data_off) / geometry->cluster_bytes : 0;
+	uint64_t n_spare = (uint64_t)2 * geometry->sector_bytes * 8 / (unsigned)geometry->type;
+
+	return n_dev <= n_fat && n_fat - n_dev < n_spare ? (uint32_t)n_dev : 0;
+}
+
+/*
+ * The FAT ends before the clusters do: the volume ends there too, for nothing else can be used. Where
+ * it was made for this device, it ends with that.
+ */
 static void clamp_to_fat(struct fsck *fsck, const struct fat_boot_deviation *deviation)
 {
 	struct fat_geometry *geometry = &fsck->geometry;
 	uint64_t data_sec = fat_geometry_data_off(geometry) / geometry->sector_bytes;
 
 	boot_fault(fsck, F_FAT_TOO_SMALL, NULL, deviation->found, deviation->expected);
-	geometry->n_clus = (uint32_t)(count_entries(fsck, deviation->found) - FAT_FIRST_CLUS);
+	geometry->n_clus = device_clusters(fsck);
+	if (geometry->n_clus == 0)
+		geometry->n_clus =
+			(uint32_t)(count_entries(fsck, deviation->found) - FAT_FIRST_CLUS);
 	geometry->total_sec = (uint32_t)(data_sec + (uint64_t)geometry->n_clus * geometry->cluster_sec);
 	if (fsck->boot.total16_sec)
 		fsck->boot.total16_sec = (uint16_t)geometry->total_sec;
@@ -379,6 +398,13 @@ static void note_state(struct fsck *fsck, const struct fat_boot_deviation *devia
 
 static void note_short_device(struct fsck *fsck, const struct fat_boot_deviation *deviation)
 {
+	const struct fat_geometry *geometry = &fsck->geometry;
+
+	/* More than the FAT was made for: it is the count that is wrong, not the device that is short. */
+	if (device_clusters(fsck) &&
+	    geometry->n_clus + (uint64_t)FAT_FIRST_CLUS >
+		    fat_geometry_fat_entries(geometry->type, geometry->fat_sec, geometry->sector_bytes))
+		return;
 	boot_fault(fsck, F_DEVICE_SHORT, NULL, deviation->found, deviation->expected);
 }
 

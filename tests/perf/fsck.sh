@@ -3,10 +3,12 @@
 # fsck: how fsck.fat scales, against dosfstools 4.2 and plain reading of the same bytes, in one run.
 #
 # Prints a table: CPU seconds and peak memory of both, read calls of ours. Needs a few GB of sparse
-# room in TMPDIR and the peer for its columns; takes a few minutes, most of them the peer's.
+# room in TMPDIR and the peer for its columns; takes a few minutes, most of them the peer's. As root: a
+# cold loop device over a file in COLD_DIR too, on a disk; ROWS=cold: that alone.
 set -eu
 work=$(mktemp -d "${TMPDIR:-/dev/shm}/fatwise-perf.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+cold_image='' loop=''
+trap 'rm -rf "$work"; [ -z "$cold_image" ] || { losetup -d "$loop" || :; rm -f "$cold_image"; }' EXIT
 measure=$O/tests/perf/measure
 generate=$O/tests/perf/generate
 ours=$FATWISE_BIN/fsck.fat
@@ -41,6 +43,39 @@ row() {
 		"$peer_cpu" "$peer_memory" "$peer_status"
 }
 
+# Bytes that the device was asked for, and wall time: of plain reading, of ours.
+cold_row() { # cold_row LABEL COMMAND...
+	label=$1
+	shift
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	before=$(awk '{ print $3 }' "/sys/block/${loop#/dev/}/stat")
+	rm -f "$work/cold.log"
+	"$measure" "$work/cold.log" "$@" <"$work/extents" >/dev/null
+	after=$(awk '{ print $3 }' "/sys/block/${loop#/dev/}/stat")
+	read -r wall _ <"$work/cold.log"
+	printf '%-42s %8s s %12s bytes\n' "$label" "$wall" $(((after - before) * 512))
+}
+
+cold() {
+	[ "$(id -u)" = 0 ] || { echo 'a cold loop device: only root can have one' && return; }
+	cold_image=$(mktemp "${COLD_DIR:-/var/tmp}/fatwise-perf.XXXXXX")
+	truncate -s 8G "$cold_image"
+	"$FATWISE_BIN/mkfs.fat" -F 32 -s 8 -q "$cold_image" >/dev/null
+	"$generate" "$cold_image" files 200000 2000
+	"$O/tests/perf/metadata" "$cold_image" >"$work/extents"
+	loop=$(losetup -f --show -r "$cold_image")
+	awk '{ n += $2 } END { print "8 GiB, 200,000 files, cold: " n " bytes of metadata in " NR " extents" }' \
+		"$work/extents"
+	cold_row '  plain reading in disk order' "$O/tests/perf/metadata" -r "$loop"
+	cold_row '  fsck.fat -n' "$ours" -n "$loop"
+	[ -z "$peer" ] || cold_row '  4.2' timeout 300 "$peer" -n "$loop"
+	losetup -d "$loop"
+	rm -f "$cold_image"
+	cold_image=''
+}
+
+[ "${ROWS:-}" != cold ] || { cold && exit; }
 printf '%-42s %8s %8s %6s %8s | %9s %9s %6s\n' '' 'CPU s' 'KiB' status reads '4.2 CPU s' 'KiB' status
 fresh 64G 8
 row 'empty 64 GiB, 4 KiB clusters' 120 -n
@@ -77,3 +112,4 @@ row 'repair of 20,000 cross-links' "${LOST_LIMIT:-60}" -a
 fresh 1T 8
 dd if=/dev/urandom of="$image" bs=1M count=64 seek=1 conv=notrunc status=none
 row 'repair of 268 M clusters, 64 MiB garbage' 0 -a
+cold
