@@ -27,6 +27,8 @@ void advise_measured_fini(struct advise_measured *measured)
 	fat_vec_fini(&measured->trace);
 }
 
+#define HOST_NS 150000
+
 /* Where heads move, reads differ much without waiting for anything. */
 static void set_usual_read(struct probe *p)
 {
@@ -34,7 +36,10 @@ static void set_usual_read(struct probe *p)
 
 	advise_infer(p->measured, &inferred);
 	p->usual_read_ns = (uint64_t)inferred.far_read_ns;
-	p->slow_read_ns = inferred.heads_move ? 3 * p->usual_read_ns : p->usual_read_ns * 4 / 3;
+	/* what is less than some 0.1 ms may be this machine's own doing */
+	p->slow_read_ns = p->usual_read_ns + max_u64(p->usual_read_ns / 3, HOST_NS);
+	if (inferred.heads_move)
+		p->slow_read_ns = 3 * p->usual_read_ns;
 }
 
 static uint64_t front_end(const struct advise_layout *layouts)

@@ -17,6 +17,7 @@
 #define MOST_NS        50000000 /* an erase takes less; a device that pauses, more */
 #define N_RECENT       31
 #define N_EXACT        3
+#define LEAST_AHEAD    2
 #define MOST_AHEAD     4 /* blocks: how far off the end of one can be foretold */
 
 struct stream {
@@ -153,7 +154,7 @@ static bool claim_window(struct stream *s, uint64_t period, uint64_t n, uint64_t
 static bool look_elsewhere(struct stream *s, uint64_t period)
 {
 	size_t n_before = s->p->measured->write_scan.n;
-	uint64_t base, end, n = 1, ns;
+	uint64_t base, end, n = LEAST_AHEAD, ns;
 
 	while (!claim_window(s, period, n, &base))
 		if (++n > MOST_AHEAD)
@@ -170,8 +171,11 @@ static bool look_elsewhere(struct stream *s, uint64_t period)
 	return s->p->measured->write_scan.n > n_before;
 }
 
-/* Whole numbers of equal blocks, of about the length seen, between the pages that were found. */
-static void conclude(struct advise_block_scan *scan, uint64_t about)
+/*
+ * Whole numbers of equal blocks, of about the length seen, between the pages that were found. Where
+ * a block that was entered in the middle is closed one page late, they do not come out even.
+ */
+static void conclude(struct advise_block_scan *scan, uint64_t page_bytes, uint64_t about)
 {
 	uint64_t period = 0;
 
@@ -179,7 +183,7 @@ static void conclude(struct advise_block_scan *scan, uint64_t about)
 		uint64_t distance = scan->off[i] - scan->off[i - 1];
 		uint64_t n = max_u64((distance + about / 2) / about, 1);
 
-		if (distance % n != 0 || (i > 1 && distance / n != period))
+		if (distance % (n * page_bytes) != 0 || (i > 1 && distance / n != period))
 			return;
 		period = distance / n;
 	}
@@ -213,7 +217,7 @@ enum fat_status probe_block_stream(struct probe *p)
 	       look_elsewhere(&s, about))
 		;
 	if (about)
-		conclude(&p->measured->write_scan, about);
+		conclude(&p->measured->write_scan, s.page_bytes, about);
 	probe_learn(p);
 	return s.status;
 }

@@ -8,10 +8,16 @@
 #include "bytes.h"
 #include "probe.h"
 
-#define SLOW_NS  50000000u
-#define N_ROUNDS 3 /* of a rehearsal */
-#define FEW_FAR  3
-#define MANY_FAR 9
+#define SLOW_NS       50000000u
+#define LEAST_WAIT_NS 500000
+#define N_ROUNDS      3 /* of a rehearsal */
+#define FEW_FAR       3
+#define MANY_FAR      9
+
+/* Of a page that may be the last one of a block. */
+#define MOST_PIECES  2
+#define FEW_PAGES    6
+#define LARGEST_PAGE (48u << 10)
 
 /*
  * Writes that give the inside of a device much to do for few bytes: a row of them, and some here
@@ -69,7 +75,7 @@ static enum fat_status try_cache(struct probe *p, size_t n_far, enum advise_sett
 		probe_note_settled(p, full_ns);
 	} else {
 		probe_settle_by_reading(p, 4, &waited_ns, &n_before);
-		if (n_before < 2 && waited_ns > write_ns / 5) {
+		if (n_before < 2 && waited_ns > write_ns / 5 && waited_ns > LEAST_WAIT_NS) {
 			*settle = ADVISE_SETTLE_BY_READ;
 			probe_note_settled(p, waited_ns);
 		}
@@ -131,11 +137,11 @@ static enum fat_status measure_cache(struct probe *p)
 }
 
 /*
- * Writes a loaded stretch back in pieces, from *done on, until `end`. Where a cache hides what a
- * single piece takes, the sample is the mean of all.
+ * Writes a loaded stretch back in pieces, from *done on, until `end`; of each page (0: not known)
+ * no more than two. Where a cache hides what a single piece takes, the sample is the mean of all.
  */
 static enum fat_status write_pieces(struct probe *p, uint64_t off, size_t *done, size_t end,
-				    size_t piece, struct advise_samples *samples)
+				    size_t piece, size_t page, struct advise_samples *samples)
 {
 	uint64_t total_ns = 0, n = 0;
 	enum fat_status status = FAT_OK;
@@ -148,6 +154,8 @@ static enum fat_status write_pieces(struct probe *p, uint64_t off, size_t *done,
 		total_ns += ns;
 		*done += piece;
 		n++;
+		if (page > piece && *done % page >= MOST_PIECES * piece)
+			*done = round_up(*done, page);
 	}
 	if (status != FAT_OK || n == 0 || p->measured->settle == ADVISE_SETTLED)
 		return status;
@@ -158,32 +166,50 @@ static enum fat_status write_pieces(struct probe *p, uint64_t off, size_t *done,
 }
 
 /*
+ * Where blocks are not known, pieces of a page may fall into the last one of a block, and close it
+ * each time: so large a page is left after two of them. 0: no need to.
+ */
+static size_t careful_page(const struct probe *p)
+{
+	struct advise_inferred inferred;
+
+	advise_infer(p->measured, &inferred);
+	if (p->wear.block_bytes || inferred.heads_move)
+		return 0;
+	return p->page_bytes ? (size_t)p->page_bytes : LARGEST_PAGE;
+}
+
+/*
  * Writes of all sizes, falling, one after the other: every piece lies at a multiple of its size,
  * and the device sees one rising stream, so that no size pays for moving somewhere else.
  */
 static enum fat_status write_sizes(struct probe *p)
 {
 	static const uint8_t n_pieces[ADVISE_N_SIZES] = { 24, 24, 24, 24, 16, 16, 16, 12, 8 };
-	size_t len = 0, done = 0, end = 0;
+	size_t len[ADVISE_N_SIZES], all = 0, done = 0, end = 0, page = careful_page(p);
 	uint64_t off;
 	enum fat_status status = FAT_OK;
 
 	probe_begin_step(p, "writes by size", 20);
-	for (size_t i = 0; i < ADVISE_N_SIZES; i++)
-		len += n_pieces[i] * advise_size_bytes(i);
-	if (!probe_find_run(p, len, advise_size_bytes(ADVISE_N_SIZES - 1), &off) ||
-	    !probe_load(p, off, len))
+	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
+		len[i] = n_pieces[i] * advise_size_bytes(i);
+		if (page > MOST_PIECES * advise_size_bytes(i))
+			len[i] = FEW_PAGES * page;
+		all += len[i];
+	}
+	if (!probe_find_run(p, all, advise_size_bytes(ADVISE_N_SIZES - 1), &off) ||
+	    !probe_load(p, off, all))
 		return FAT_OK;
 	for (size_t i = ADVISE_N_SIZES; i-- > 0 && status == FAT_OK;) {
 		size_t piece = advise_size_bytes(i);
 
 		if (piece < p->target->block_bytes)
 			break;
-		end += n_pieces[i] * piece;
-		status = write_pieces(p, off, &done, end, piece, &p->measured->write[i]);
+		end += len[i];
+		status = write_pieces(p, off, &done, end, piece, page, &p->measured->write[i]);
 	}
 	if (status == FAT_OK)
-		probe_verify(p, off, len);
+		probe_verify(p, off, all);
 	return status;
 }
 
@@ -398,10 +424,12 @@ static enum fat_status rehearse(struct probe *p, const struct advise_layout *l, 
 				struct meta_places *meta)
 {
 	struct advise_rehearsal *r = &p->measured->rehearsal[index];
-	const size_t n_data = 12, round_bytes = n_data * l->cluster_bytes;
+	const size_t n_data = 12, round_bytes = n_data * l->cluster_bytes, page = careful_page(p);
 	enum fat_status status = FAT_OK;
 	uint64_t off;
 
+	if (page > MOST_PIECES * l->cluster_bytes && p->measured->inside.costs)
+		return FAT_OK; /* it might close a block with each of them */
 	probe_begin_step(p, "rehearsal", 8);
 	for (size_t i = 0; i < N_ROUNDS && status == FAT_OK; i++) {
 		if (!prepare_round(p, l, round_bytes, meta, &off))
