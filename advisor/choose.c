@@ -116,6 +116,21 @@ static double confidence(const struct advise_measured *measured,
 	return fit->error < 0.03 ? 0.9 : 0.75;
 }
 
+/* No medium writes a piece in much less time than a smaller one: something else took it. */
+static bool times_contradict(const struct advise_inferred *inferred)
+{
+	double most = 0;
+
+	for (size_t i = 3; i < ADVISE_N_SIZES; i++) { /* from 4 KiB on */
+		double ns = inferred->write_ns[i];
+
+		if (ns > 0 && most > 2.5 * ns)
+			return true;
+		most = fmax(most, ns);
+	}
+	return false;
+}
+
 static void decide(const struct advise_facts *facts, const struct advise_measured *measured,
 		   const struct advise_inferred *inferred, const struct advise_fit *fit,
 		   const struct advise_prediction *prediction, const struct advise_purpose *purpose,
@@ -142,6 +157,10 @@ static void decide(const struct advise_facts *facts, const struct advise_measure
 		snprintf(choice->reason, sizeof choice->reason,
 			 "the same request takes very different times (spread %.0f %%)",
 			 inferred->noise * 100);
+	} else if (!fit->params && times_contradict(inferred)) {
+		snprintf(choice->reason, sizeof choice->reason,
+			 "larger writes took less time than smaller ones: something else kept the "
+			 "device or this machine busy");
 	} else if (spread <= 1 / WITHIN - 1) {
 		choice->verdict = ADVISE_NO_MATTER;
 		choice->confidence = 1 - inferred->noise;
