@@ -220,9 +220,9 @@ static void reckon(const struct advise_inferred *inferred, uint64_t n_files, str
 	row->check_memory_bytes = l->n_clusters * CHECK_BYTES_PER_CLUSTER;
 	row->check_s = rate > 0 ? 2 * (double)l->fat_bytes / rate : 0;
 	row->mount_s = row->check_s / 2;
-	row->hosts = l->sector_bytes > 512      ? "those that take long sectors"
-		     : l->cluster_bytes > 32768 ? "all but old ones"
-						: "all";
+	row->hosts = l->sector_bytes > 512      ? "hosts that take long sectors"
+		     : l->cluster_bytes > 32768 ? "all but some old hosts (32 KiB: by all)"
+						: "all hosts";
 }
 
 void advise_predict(const struct advise_measured *measured, const struct advise_inferred *inferred,

@@ -232,8 +232,23 @@ static void print_notes(const struct advise_report *r, FILE *out)
 		      out);
 	if (inf->read_bytes_per_s > 5e9)
 		fputs("  Reads came from memory or from holes, not from a medium.\n", out);
-	if (r->choice->verdict == ADVISE_CHOSEN && r->choice->layout.cluster_bytes > 32768)
-		fputs("  Some old devices do not read clusters of 64 KiB; 32 KiB all do.\n", out);
+}
+
+/* What the size costs besides speed. */
+static void print_costs(const struct advise_row *row, FILE *out)
+{
+	char size[32];
+
+	fprintf(out, "  Read by %s; FATs of %s each", row->hosts,
+		cli_size_text(row->layout.fat_bytes, size, sizeof size));
+	if (row->check_s > 0)
+		fprintf(out, ": the first df reads one in %.2g s, a check both in %.2g s",
+			row->mount_s, row->check_s);
+	fprintf(out, ", with dosfstools 4.2 in %s of memory.\n",
+		cli_size_text(row->check_memory_bytes, size, sizeof size));
+	if (row->slack_bytes)
+		fprintf(out, "  The ends of the files expected waste %s.\n",
+			cli_size_text(row->slack_bytes, size, sizeof size));
 }
 
 static void print_choice(const struct advise_report *r, FILE *out)
@@ -261,6 +276,7 @@ static void print_choice(const struct advise_report *r, FILE *out)
 		fprintf(out, "  mkfs.fat %s ", choice->mkfs);
 		cli_put_text(out, r->path);
 		fputc('\n', out);
+		print_costs(&r->prediction->rows[choice->row], out);
 	}
 }
 

@@ -313,6 +313,40 @@ static void forgotten_content_is_noticed(void **state)
 	assert_true(measured.content_differs);
 }
 
+/* ---- choice -------------------------------------------------------------------------------- */
+
+/* By rates that rise with the cluster size, no model, and writes that take longer_ns for 8 KiB. */
+static enum advise_verdict choose_by(double longer_ns)
+{
+	const struct advise_facts facts = { .size_bytes = 1024 * MIB };
+	const struct advise_measured measured = { .size_bytes = 1024 * MIB };
+	const struct advise_fit fit = { .error = 1 };
+	struct advise_inferred inferred = { .noise = 0.01 };
+	struct advise_layout layouts[ADVISE_N_CLUSTERS];
+	struct advise_prediction prediction = { 0 };
+	struct advise_choice choice;
+
+	advise_layouts(&facts, 512, layouts);
+	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++) {
+		prediction.rows[i].layout = layouts[i];
+		for (int w = 0; w < ADVISE_N_WRITERS; w++)
+			for (int k = 0; k < ADVISE_N_WORKLOADS; k++)
+				prediction.rows[i].bytes_per_s[w][k] = 1e6 * (double)(i + 1);
+	}
+	for (size_t i = 0; i < ADVISE_N_SIZES; i++)
+		inferred.write_ns[i] = 1e6 + 10 * advise_size_bytes(i);
+	inferred.write_ns[4] = longer_ns;
+	advise_choose(&facts, &measured, &inferred, &fit, &prediction, advise_purpose(0), &choice);
+	return choice.verdict;
+}
+
+static void contradicting_times_are_no_ground(void **state)
+{
+	(void)state;
+	assert_int_equal(choose_by(1.1e6), ADVISE_CHOSEN);
+	assert_int_equal(choose_by(9e6), ADVISE_DO_NOT_KNOW);
+}
+
 /* ---- wear ---------------------------------------------------------------------------------- */
 
 /* Blocks of 2 MiB that begin at 1 MiB; claims made before they were known count as well. */
@@ -369,6 +403,7 @@ int main(void)
 		cmocka_unit_test(no_comb_in_a_flat_row),
 		cmocka_unit_test(statistics),
 		cmocka_unit_test(layouts_hold_a_volume),
+		cmocka_unit_test(contradicting_times_are_no_ground),
 		cmocka_unit_test(no_block_is_claimed_too_often),
 		cmocka_unit_test(sawtooth_tells_block_and_gap),
 		cmocka_unit_test(linear_segments_cost_what_they_should),
