@@ -459,13 +459,14 @@ static enum fat_status put_aside(const struct entry *entry, bool maybe_dir)
 	return entry->check->fsck->sweep == SWEEP_CHECK ? judge_last(entry, maybe_dir) : FAT_OK;
 }
 
-/* Something is shared, and its ".." names another parent: it may be the folder of that one. */
+/* Something is shared, and its ".." or the time of its "." speaks for another entry. */
 static bool may_be_anothers(const struct entry *entry, uint32_t dotdot)
 {
 	struct fsck *fsck = entry->check->fsck;
 
 	return (fsck->sweep == SWEEP_DIRS || fsck->has_dir_clusters) &&
-	       !dir_is_parent(fsck, entry->check->dir, dotdot);
+	       (!dir_is_parent(fsck, entry->check->dir, dotdot) ||
+		dir_other_birth(fsck, &entry->dirent));
 }
 
 static enum fat_status check_dir_chain(struct entry *entry)

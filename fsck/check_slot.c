@@ -199,3 +199,17 @@ bool dir_is_parent(const struct fsck *fsck, uint32_t dir, uint32_t dotdot)
 	return dotdot == 0 ||
 	       (fsck->geometry.type == FAT_TYPE_32 && dotdot == fsck->geometry.root_clus);
 }
+
+bool dir_other_birth(struct fsck *fsck, const struct fat_dirent *entry)
+{
+	uint8_t slot[FAT_SLOT_BYTES];
+	struct fat_dirent dot;
+
+	if (fat_dev_read(fsck->dev, fat_geometry_cluster_off(&fsck->geometry, entry->start_clus), slot,
+			 sizeof slot) != FAT_OK)
+		return false;
+	fat_dirent_decode(slot, fsck->geometry.type, &dot);
+	return entry->create_date != 0 && dot.create_date != 0 &&
+	       (dot.create_date != entry->create_date || dot.create_time != entry->create_time ||
+		dot.create_fine != entry->create_fine);
+}

@@ -171,6 +171,7 @@ struct claimant {
 	bool is_dir;
 	bool has_dots;	  /* a directory that looks like one */
 	bool fits_parent; /* a directory: its ".." names this entry's directory */
+	bool other_birth; /* a directory: its "." was made at another time than this entry */
 	bool no_room; /* cannot have a copy, and is not to be cut: stays as it is */
 	bool is_dropped; /* a second entry, bit by bit another's: without room for a copy it is deleted */
 	char *path; /* owned */
@@ -375,6 +376,8 @@ enum fat_status cluster_look(struct fsck *fsck, uint32_t clus, enum cluster_look
 			     uint32_t *dotdot);
 /* Whether ".." of a directory that lies in `dir` may point there: 0 for the root, whatever it is. */
 bool dir_is_parent(const struct fsck *fsck, uint32_t dir, uint32_t dotdot);
+/* Its "." was made at another time. Who makes a directory gives both the same one, or none. */
+bool dir_other_birth(struct fsck *fsck, const struct fat_dirent *entry);
 
 /*
  * unreadable.c: what cannot be read. Takes the device's list over for the table; *changed: there was

@@ -49,7 +49,8 @@ static enum fat_status find_join(struct fsck *fsck, struct claimant *claimant)
 	return status;
 }
 
-static enum fat_status fill_dir(struct fsck *fsck, struct claimant *claimant)
+static enum fat_status fill_dir(struct fsck *fsck, struct claimant *claimant,
+				const struct fat_dirent *dirent)
 {
 	enum cluster_look look;
 	enum fat_status status;
@@ -58,6 +59,7 @@ static enum fat_status fill_dir(struct fsck *fsck, struct claimant *claimant)
 	status = cluster_look(fsck, claimant->start, &look, &dotdot);
 	claimant->has_dots = look == LOOK_DIR;
 	claimant->fits_parent = look == LOOK_DIR && dir_is_parent(fsck, claimant->dir, dotdot);
+	claimant->other_birth = look == LOOK_DIR && dir_other_birth(fsck, dirent);
 	return status;
 }
 
@@ -78,7 +80,7 @@ enum fat_status links_entry(struct fsck *fsck, uint32_t dir, uint64_t entry_off,
 	if (status != FAT_OK || claimant.join == 0)
 		return status;
 	if (claimant.is_dir)
-		status = fill_dir(fsck, &claimant);
+		status = fill_dir(fsck, &claimant, dirent);
 	place = fat_vec_push(&fsck->claimants);
 	if (!place)
 		return status;

@@ -30,6 +30,8 @@ static int by_join(const void *a, const void *b)
 		return left->is_dir ? 1 : -1; /* it only says that it is one */
 	if (left->fits_parent != right->fits_parent)
 		return left->fits_parent ? -1 : 1;
+	if (left->other_birth != right->other_birth)
+		return left->other_birth ? 1 : -1;
 	if (wants(left) != wants(right))
 		return wants(left) > wants(right) ? -1 : 1;
 	return (left->entry_off > right->entry_off) - (left->entry_off < right->entry_off);
