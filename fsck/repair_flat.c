@@ -107,6 +107,8 @@ static enum fat_status change_slot(struct repair *repair, const struct fault *fa
 	uint8_t slot[FAT_SLOT_BYTES];
 	struct fat_dirent dirent;
 	enum fat_status status = repair_read_slot(repair, fault->entry_off, slot);
+	/* With its first byte come back it, and all behind it, which it seemed to be the end of. */
+	enum fat_stage stage = fault->id == F_ENTRY_ZEROED ? FAT_STAGE_ATTACH : FAT_STAGE_DETACH;
 
 	if (status != FAT_OK)
 		return status;
@@ -114,7 +116,7 @@ static enum fat_status change_slot(struct repair *repair, const struct fault *fa
 	status = change(repair, fault, &dirent);
 	fat_dirent_encode(&dirent, type, slot);
 	if (status == FAT_OK)
-		status = repair_write(repair, FAT_STAGE_DETACH, fault->entry_off, slot, sizeof slot);
+		status = repair_write(repair, stage, fault->entry_off, slot, sizeof slot);
 	return status;
 }
 

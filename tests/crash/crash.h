@@ -85,6 +85,9 @@ void crash_states_free(struct crash_states *states);
 struct fat_dev *crash_state_build(const struct crash_states *states, struct fat_dev *s0,
 				  const char *id);
 
+/* Where a torn sector is torn; UINT64_MAX: none is, but not all of a stage arrived; 0: all of it did. */
+uint64_t crash_state_tear(const struct crash_states *states, const char *id);
+
 /* ---- what must hold ------------------------------------------------------------------------ */
 
 struct crash_file {
@@ -123,11 +126,11 @@ void crash_world_close(struct crash_world *world);
 /*
  * A state before anything repaired it: no new double reference, no chain into free, marked dirty.
  * end: how the volume was when the interrupted run was through; such a state is not interrupted.
- * torn: not cut between two writes; then FAT12 entries that lie in two sectors say nothing, and a
- * boot sector of FAT12 that is neither old nor new has no mark.
+ * tear: the byte from which on a sector is old or new; 0: none is torn; UINT64_MAX: not cut between two
+ * writes. An entry that is half there says nothing, and a torn boot sector of FAT12 has no mark.
  */
 void crash_check_state(const struct crash_world *world, struct fat_dev *state,
-		       const struct fat_dev *end, bool torn, struct notes *complaints);
+		       const struct fat_dev *end, uint64_t tear, struct notes *complaints);
 /* A state after it was repaired: sound, and every file of s1 is there. */
 void crash_check_result(const struct crash_world *world, struct fat_dev *result,
 			struct notes *complaints);

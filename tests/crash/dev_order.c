@@ -75,13 +75,16 @@ static unsigned of_boot_byte(const struct dev_order *order, uint64_t off, uint8_
 	return MIRROR;
 }
 
-static unsigned of_entry_one(const struct shape *shape, uint32_t was, uint32_t is)
+static unsigned of_entry_one(const struct dev_order *order, uint32_t was, uint32_t is)
 {
+	const struct shape *shape = &order->shape;
 	uint32_t clean = shape->bits == 16 ? 0x8000u : shape->bits == 32 ? 0x08000000u : 0;
 
-	if ((was ^ is) & clean)
-		return is & clean ? CLEAN : MARK;
-	return DETACH | MIRROR | CLEAN;
+	if (!((was ^ is) & clean))
+		return DETACH | MIRROR | CLEAN;
+	if (is & clean)
+		return CLEAN;
+	return crash_is_dirty(order->dev.below, shape) ? MARK | DETACH | MIRROR : MARK;
 }
 
 static bool is_in_other_copy(const struct dev_order *order, uint32_t copy, uint32_t clus,
@@ -118,7 +121,7 @@ static unsigned of_entry(struct dev_order *order, uint32_t copy, uint32_t clus, 
 	if (clus == 0)
 		return DETACH | MIRROR;
 	if (clus == 1)
-		return (follows ? MIRROR : 0) | of_entry_one(&order->shape, was, is);
+		return (follows ? MIRROR : 0) | of_entry_one(order, was, is);
 	if (order->copies_differ && order->believed == order->shape.active_fat)
 		order->believed = copy;
 	if (follows)

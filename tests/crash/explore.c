@@ -89,12 +89,6 @@ static void check_recovery(struct explorer *explorer, struct fat_dev *dev, struc
 		crash_check_result(&explorer->world, dev, found);
 }
 
-/* Not a cut between two writes: an entry of FAT12 that lies in two sectors may be half there. */
-static bool is_torn(const char *id)
-{
-	return *id != 'p';
-}
-
 /* ---- power cuts ---------------------------------------------------------------------------- */
 
 /* The re-run is cut too, after each of its writes. only: NULL or the one to try. */
@@ -117,7 +111,8 @@ static void try_second_cuts(struct explorer *explorer, const char *id, struct fa
 		cut = crash_state_build(&states, state, states.id[i]);
 		both = xformat("%s/%s", id, states.id[i]);
 		explorer->counts->n_second++;
-		crash_check_state(&explorer->world, cut, whole, is_torn(id), &found);
+		crash_check_state(&explorer->world, cut, whole, crash_state_tear(&explorer->states, id),
+				  &found);
 		check_recovery(explorer, cut, &found);
 		report(explorer, both, &found);
 		free(both);
@@ -135,7 +130,8 @@ static void try_state(struct explorer *explorer, const char *id)
 	struct notes found = { 0 };
 
 	explorer->counts->n_states++;
-	crash_check_state(&explorer->world, state, explorer->world.s1, is_torn(id), &found);
+	crash_check_state(&explorer->world, state, explorer->world.s1,
+			  crash_state_tear(&explorer->states, id), &found);
 	check_recovery(explorer, rerun, &found);
 	report(explorer, id, &found);
 	if (mix64(hash_text(id)) % SECOND_CUT_EACH == 0)
@@ -155,7 +151,7 @@ static void check_aborted(struct explorer *explorer, const char *id, struct fat_
 	if (must_fail && !(status & STATUS_UNFINISHED))
 		notes_add(&found, "the failure is not told: exit status %d", status);
 	if (status & STATUS_UNFINISHED) {
-		crash_check_state(&explorer->world, dev, explorer->world.s1, false, &found);
+		crash_check_state(&explorer->world, dev, explorer->world.s1, 0, &found);
 		check_recovery(explorer, dev, &found);
 	}
 	report(explorer, id, &found);

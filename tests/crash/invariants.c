@@ -234,34 +234,44 @@ static bool is_half_a_boot(const struct crash_world *world, struct fat_dev *stat
 	return memcmp(now, s0, 512) != 0 && memcmp(now, s1, 512) != 0;
 }
 
-/* Of an entry of FAT12 that lies in two sectors one half may have arrived: it refers anywhere. */
-static void drop_half_refs(const struct crash_world *world, struct crash_refs *refs)
+/* An entry of FAT12 in two sectors of which one arrived, and whatever a tear goes through. */
+static bool is_half(const struct shape *shape, uint32_t clus, uint64_t tear)
 {
-	uint32_t sector = world->shape.sector_bytes;
+	uint64_t at = (uint64_t)clus * shape->bits / 8, sector = shape->sector_bytes;
+
+	if (shape->bits == 12 && at % sector == sector - 1)
+		return true;
+	for (uint32_t copy = 0; tear != UINT64_MAX && copy < shape->n_fats; copy++)
+		if (shape_fat_off(shape, copy) + at < tear &&
+		    tear < shape_fat_off(shape, copy) + at + (shape->bits + 7) / 8)
+			return true;
+	return false;
+}
+
+/* Such an entry refers anywhere. */
+static void drop_half_refs(const struct crash_world *world, struct crash_refs *refs, uint64_t tear)
+{
 	size_t kept = 0;
 
-	for (size_t i = 0; i < refs->n; i++) {
-		uint64_t at = (uint64_t)refs->ref[i].from * 3 / 2;
-
-		if (world->shape.bits != 12 || refs->ref[i].from == 0 || at % sector != sector - 1)
+	for (size_t i = 0; i < refs->n; i++)
+		if (refs->ref[i].from == 0 || !is_half(&world->shape, refs->ref[i].from, tear))
 			refs->ref[kept++] = refs->ref[i];
-	}
 	refs->n = kept;
 }
 
 void crash_check_state(const struct crash_world *world, struct fat_dev *state,
-		       const struct fat_dev *end, bool torn, struct notes *complaints)
+		       const struct fat_dev *end, uint64_t tear, struct notes *complaints)
 {
 	struct crash_refs refs;
 
 	if (snap_first_difference(world->s0, state) == UINT64_MAX ||
 	    snap_first_difference(end, state) == UINT64_MAX)
 		return;
-	if (!crash_is_dirty(state, &world->shape) && !(torn && is_half_a_boot(world, state)))
+	if (!crash_is_dirty(state, &world->shape) && !(tear && is_half_a_boot(world, state)))
 		notes_add(complaints, "the volume is not marked dirty");
 	crash_refs_read(&refs, state, &world->shape);
-	if (torn)
-		drop_half_refs(world, &refs);
+	if (tear)
+		drop_half_refs(world, &refs, tear);
 	for (size_t i = 0, n; i < refs.n; i += n) {
 		for (n = 1; i + n < refs.n && refs.ref[i + n].clus == refs.ref[i].clus;)
 			n++;

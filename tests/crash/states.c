@@ -192,3 +192,16 @@ struct fat_dev *crash_state_build(const struct crash_states *states, struct fat_
 	}
 	return dev;
 }
+
+uint64_t crash_state_tear(const struct crash_states *states, const char *id)
+{
+	unsigned u;
+	int bytes;
+
+	if (*id == 'p')
+		return 0;
+	if ((*id != 't' && *id != 'u') || sscanf(id + 1, "%u.%d", &u, &bytes) != 2 ||
+	    u >= states->n_units)
+		return UINT64_MAX;
+	return states->unit[u].off + (uint64_t)(bytes < 0 ? (int)states->unit[u].len + bytes : bytes);
+}
