@@ -219,6 +219,7 @@ struct advise_measured {
 	struct fat_vec trace; /* of struct advise_request, in their order */
 	struct advise_inside inside;
 	uint64_t gap_bytes[ADVISE_N_GAPS]; /* a disk: the shortest that costs no turn; 0: unknown */
+	struct advise_samples seek_near, seek_third; /* a disk: 4 KiB reads 2 MiB, a third away */
 	struct advise_samples seek;        /* 4 KiB reads at random places */
 	struct advise_samples again;       /* the same read, again and again */
 	struct advise_samples read[ADVISE_N_SIZES]; /* rising, one after the other */

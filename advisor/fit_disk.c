@@ -14,6 +14,9 @@
 
 #define LEAST_TURN_NS 4e6
 #define MOST_TURN_NS  20e6
+/* Of times that vary by up to 1 on both sides, half of the way from the 20th to the 80th percent:
+ * where a platter is depends on how they vary. */
+#define SPREAD_OF_NOISE 0.37
 
 static uint64_t whole_ns(double ns)
 {
@@ -84,11 +87,28 @@ static void set_gaps(const struct advise_measured *measured, double platter, str
 	p->write_command_ns = whole_ns(first - p->write_ns_per_byte * advise_gap_len_bytes(0));
 }
 
-/* Random places: half a turn, and 8/15 of the longest seek by the square root law. */
-static void set_seek(const struct advise_inferred *inferred, double turn, struct sim_params *p)
+/* The heads' part of the shortest of these reads, which waited for hardly any angle. */
+static double heads_ns(const struct advise_samples *reads, const struct advise_inferred *inferred,
+		       double turn)
 {
+	return advise_percentile(reads, 0) - inferred->read_size_ns[3] -
+	       turn / (double)(reads->n + 1);
+}
+
+/* By the square root law: from near reads and those a third away, or from random ones. */
+static void set_seek(const struct advise_measured *measured, const struct advise_inferred *inferred,
+		     double turn, struct sim_params *p)
+{
+	double near = heads_ns(&measured->seek_near, inferred, turn);
+	double third = heads_ns(&measured->seek_third, inferred, turn);
+
 	double seek = inferred->far_read_ns - inferred->read_size_ns[3] - turn / 2;
 
+	if (measured->seek_third.n >= 16 && third > near) {
+		p->seek_min_ns = whole_ns(near);
+		p->seek_full_ns = p->seek_min_ns + whole_ns((third - near) * sqrt(3));
+		return;
+	}
 	p->seek_min_ns = 1000000;
 	p->seek_full_ns = p->seek_min_ns + whole_ns((seek - 1e6) * 15 / 8);
 }
@@ -124,10 +144,12 @@ bool fit_disk(const struct advise_measured *measured, const struct advise_inferr
 				  .rpm = 60e9 / turn,
 				  .track_bytes = (uint64_t)(turn / platter),
 				  .flush_ns = whole_ns(advise_percentile(&measured->flush, 0)),
-				  .max_command_bytes = measured->max_bytes };
+				  .max_command_bytes = measured->max_bytes,
+				  .noise = inferred->noise / SPREAD_OF_NOISE,
+				  .seed = 1 };
 	set_bus(inferred, platter, p);
 	set_gaps(measured, platter, p);
-	set_seek(inferred, turn, p);
+	set_seek(measured, inferred, turn, p);
 	*error = cached ? fit_cached(measured, table, p) : error_of(measured, inferred);
 	return true;
 }

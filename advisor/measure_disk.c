@@ -3,12 +3,16 @@
  * measure_disk: what a disk needs between two writes. Sectors go by meanwhile: a write that begins
  * too close behind the last one waits a whole turn for them to come round again, so the shortest
  * gap that needs no turn is the time that a command takes. Small files with gaps between them
- * depend on it by factors.
+ * depend on it by factors. And how long the heads take from FAT to data: of many reads at any angle
+ * the shortest hardly waited for the platter.
  */
 #include "bytes.h"
 #include "probe.h"
 
 #define N_STEPS       12
+#define N_SEEKS       40
+#define NEAR_BYTES    (2u << 20)
+#define SPREAD_BYTES  (4u << 20)
 #define ENOUGH_CAUGHT 2
 #define ENOUGH_MISSED 6
 
@@ -70,6 +74,21 @@ static enum fat_status find_gap(struct probe *p, uint64_t off, uint32_t len_byte
 	return status;
 }
 
+/* Reads so far behind one elsewhere, and a bit, at any angle. */
+static void measure_seek(struct probe *p, uint64_t distance, struct advise_samples *samples)
+{
+	uint64_t room = p->dev->size_bytes - distance - SPREAD_BYTES, ns;
+
+	for (int i = 0; i < N_SEEKS && !probe_is_over(p); i++) {
+		uint64_t from = probe_random_below(p, room / 4096) * 4096;
+		uint64_t to = from + distance + probe_random_below(p, SPREAD_BYTES / 4096) * 4096;
+
+		if (probe_read(p, from, p->check, 4096, &ns) == FAT_OK &&
+		    probe_read(p, to, p->check, 4096, &ns) == FAT_OK)
+			probe_keep(samples, ns);
+	}
+}
+
 enum fat_status probe_disk(struct probe *p)
 {
 	struct advise_inferred inferred;
@@ -77,8 +96,12 @@ enum fat_status probe_disk(struct probe *p)
 	enum fat_status status = FAT_OK;
 
 	advise_infer(p->measured, &inferred);
-	if (!inferred.heads_move || p->measured->settle != ADVISE_SETTLED ||
-	    inferred.ns_per_byte <= 0)
+	if (!inferred.heads_move || p->dev->size_bytes < 16 * SPREAD_BYTES)
+		return FAT_OK;
+	probe_begin_step(p, "seeks", 15);
+	measure_seek(p, NEAR_BYTES, &p->measured->seek_near);
+	measure_seek(p, p->dev->size_bytes / 3, &p->measured->seek_third);
+	if (p->measured->settle != ADVISE_SETTLED || inferred.ns_per_byte <= 0)
 		return FAT_OK;
 	most = (uint64_t)(0.75 * inferred.command_ns / inferred.ns_per_byte);
 	if (most > PROBE_STRETCH_BYTES / 2)

@@ -13,6 +13,7 @@
 #define MOST_BYTES     (44u << 20)
 #define PIECE_BYTES    (128u << 10)
 #define SMALLEST_BLOCK (256u << 10)
+#define UNIT_BYTES     (128u << 10) /* blocks known are multiples of it */
 #define LEAST_NS       400000
 #define MOST_NS        50000000 /* an erase takes less; a device that pauses, more */
 #define N_RECENT       31
@@ -187,6 +188,8 @@ static void conclude(struct advise_block_scan *scan, uint64_t page_bytes, uint64
 			return;
 		period = distance / n;
 	}
+	if (scan->n == 2 && period % UNIT_BYTES != 0)
+		return; /* one distance alone may be chance */
 	scan->period_bytes = period;
 	scan->phase_off = period ? scan->off[0] % period : 0;
 }

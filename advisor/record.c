@@ -98,6 +98,8 @@ static size_t lists_of(struct advise_measured *m, struct list lists[MAX_LISTS])
 	add_samples(lists, &n, "seek", 0, &m->seek);
 	add_samples(lists, &n, "again", 0, &m->again);
 	add_samples(lists, &n, "flush", 0, &m->flush);
+	add_samples(lists, &n, "seek_near", 0, &m->seek_near);
+	add_samples(lists, &n, "seek_third", 0, &m->seek_third);
 	add_samples(lists, &n, "long_stream", 0, &m->long_stream);
 	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
 		add_samples(lists, &n, "read", i, &m->read[i]);
