@@ -60,7 +60,7 @@ FULL_BUDGET ?= 1200
 .PHONY: check-full
 check-full:
 	$(Q)CC="$(CC)" tests/packages full
-	$(Q)TEST_TIMEOUT=1200 TEST_BUDGET=$(FULL_BUDGET) FATWISE_FULL=1 FUZZ_SECONDS=10 $(MAKE) \
+	$(Q)TEST_TIMEOUT=1200 TEST_BUDGET=$(FULL_BUDGET) FATWISE_FULL=1 FUZZ_SECONDS=10 FUZZ_SEED=1 $(MAKE) \
 		--no-print-directory run-tests KINDS="$(ALL_KINDS) $(FULL_KINDS)"
 
 # By hand, before a release; hours. Every recipe before foreign judges and under sanitizers, cuts at
@@ -96,6 +96,20 @@ diff: all $(O)/tests/diff/test_mkfs
 check-pack check-others check-boot: check-%:
 	$(Q)CC="$(CC)" tests/packages full
 	$(Q)TEST_TIMEOUT=3600 $(MAKE) --no-print-directory run-tests KINDS=$* JOBS=1
+
+# What the tests of `make check` run of each room's lines and branches. `make coverage` (half an hour).
+.PHONY: coverage
+coverage:
+	$(Q)rm -rf build/cov
+	$(Q)TEST_TIMEOUT=3600 $(MAKE) --no-print-directory -j$(JOBS) BUILD=cov run-tests
+	$(Q)tests/coverage/report.sh
+
+# One line changed at a time: does a test notice? `make mutate MUTANTS=60 MUTATE_SEED=1`; hours.
+MUTANTS ?= 60
+MUTATE_SEED ?= 1
+.PHONY: mutate
+mutate:
+	$(Q)nice tests/mutate/mutate.py $(MUTANTS) $(MUTATE_SEED)
 
 .PHONY: lint-deep
 lint-deep: compile_commands.json
