@@ -145,6 +145,7 @@ help:
 	@echo 'make demo                measure, format and check a scratch image; show a slow stick'
 	@echo 'make check               the tests that belong to every change (under two minutes)'
 	@echo '  KINDS=unit T=FILE        one kind of them; one program or .bats file'
+	@echo 'make check-ci            what .ci/run does: all values, callers, boot scripts, installation'
 	@echo 'make check-full          those of a release too: other compilers, packages (25 minutes at most)'
 	@echo 'make check-long          every recipe before foreign judges and sanitizers, fuzzing: hours'
 	@echo 'make check-pack          tarball, static build, Debian package (root, network)'

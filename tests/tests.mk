@@ -52,7 +52,12 @@ run-tests: all $(TEST_BIN) $(HAND_BIN)
 	$(Q)O=$(O) CC="$(CC)" JOBS=$(JOBS) FATWISE_BIN="$(CURDIR)/$(O)" \
 		tests/run $(or $(T),$(TEST_BIN) $(SCRIPTS))
 
-# What CI runs, 25 minutes at most on two processors: the samples of `make check` whole (FATWISE_FULL),
+# What .ci/run does: the samples of `make check` whole (FATWISE_FULL), and what needs no other packages.
+.PHONY: check-ci
+check-ci:
+	$(Q)TEST_TIMEOUT=1200 FATWISE_FULL=1 $(MAKE) --no-print-directory check KINDS="$(ALL_KINDS) system"
+
+# Before a release, 25 minutes at most on two processors: besides,
 # callers and boot scripts, other compilers, sanitizers, foreign judges, fuzzing for seconds, packages,
 # a kernel. What has not begun when FULL_BUDGET seconds are over is skipped; the most valuable come first.
 FULL_KINDS := system others foreign sanitize builds boot fuzz pack
