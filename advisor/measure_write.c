@@ -146,7 +146,8 @@ static enum fat_status write_pieces(struct probe *p, uint64_t off, size_t *done,
 	uint64_t total_ns = 0, n = 0;
 	enum fat_status status = FAT_OK;
 
-	while (*done < end && status == FAT_OK && !probe_is_over(p) && probe_may_write(p, piece)) {
+	while (*done < end && status == FAT_OK && !probe_is_over(p) && probe_affords_dear(p, 1) &&
+	       probe_may_write(p, piece)) {
 		uint64_t ns;
 
 		status = probe_write(p, off + *done, p->buf + *done, piece, &ns);

@@ -199,11 +199,29 @@ bool probe_find_run(struct probe *p, uint64_t len_bytes, uint64_t align_bytes, u
 	return probe_find_place(p, &want, off);
 }
 
+/* By the speed of the longest reads seen so far. */
+static bool has_time_to_read(struct probe *p, uint64_t len_bytes)
+{
+	size_t i = ADVISE_N_SIZES - 1;
+	double read_ns;
+
+	while (i > 0 && p->measured->read[i].n == 0)
+		i--;
+	read_ns = advise_median(&p->measured->read[i]) / advise_size_bytes(i);
+	if ((double)probe_now(p) + 1.3 * (double)len_bytes * read_ns <=
+	    (double)(p->begin_ns + p->budget->max_ns))
+		return true;
+	p->measured->out_of_budget = true;
+	return false;
+}
+
 bool probe_load(struct probe *p, uint64_t off, size_t len_bytes)
 {
 	size_t done = 0;
 	uint64_t ns;
 
+	if (!has_time_to_read(p, len_bytes))
+		return false;
 	while (done < len_bytes) {
 		size_t n = (size_t)min_u64(len_bytes - done, 1u << 20);
 

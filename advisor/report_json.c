@@ -236,6 +236,7 @@ void advise_report_json(const struct advise_report *r, FILE *out)
 	put_model(out, r);
 	put_clusters(out, r->prediction);
 	put_recommended(out, r);
+	fprintf(out, "  \"read_errors\": %" PRIu64 ",\n", r->measured->n_read_errors);
 	fprintf(out, "  \"written_bytes\": %" PRIu64 ",\n  \"seconds\": %.3f\n}\n",
 		r->measured->written_bytes, (double)r->measured->elapsed_ns / 1e9);
 }

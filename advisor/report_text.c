@@ -289,6 +289,9 @@ void advise_report_text(const struct advise_report *r, FILE *out)
 	print_table(r, out);
 	print_choice(r, out);
 	print_notes(r, out);
+	if (r->measured->n_read_errors)
+		fprintf(out, "  %llu reads failed: it has places that cannot be read.\n",
+			(unsigned long long)r->measured->n_read_errors);
 	fprintf(out, "  (%s written back as it was, in %.1f s%s)\n",
 		cli_size_text(r->measured->written_bytes, written, sizeof written),
 		(double)r->measured->elapsed_ns / 1e9,

@@ -143,6 +143,15 @@ make_image() {
 	[ "$written" -le $((2 << 20)) ]
 }
 
+@test "the time given is kept to within a tenth" {
+	for model in old-stick tlc-stick slow-bus disk-64k; do
+		for seconds in 3 10 20; do
+			"$fatadvise" --simulate $model --time $seconds --json 2>/dev/null |
+				awk -v s=$seconds '/"seconds"/ { n = $2 } END { exit !(n > 0 && n <= 1.1 * s) }'
+		done
+	done
+}
+
 @test "--stats prints what the device was asked" {
 	run -0 "$fatadvise" --stats --simulate slow-bus
 	for line in reads: writes: flushes: errors:; do
