@@ -86,14 +86,17 @@ void repair_take_run(struct repair *repair, const struct repair_link *link)
 	}
 }
 
-/* From its end to its beginning: nothing leads to what has no end. */
+/*
+ * From its end to its beginning: nothing leads to what has no end. After PREPARE, which ends lost chains
+ * that may lead here.
+ */
 enum fat_status repair_join_run(struct repair *repair, const struct repair_link *link)
 {
 	enum fat_status status = FAT_OK;
 
 	for (uint32_t i = link->n_run; i-- > 0 && status == FAT_OK;) {
 		uint32_t clus = link->run + i;
-		enum fat_stage stage = i > 0 ? FAT_STAGE_PREPARE : FAT_STAGE_DETACH;
+		enum fat_stage stage = i > 0 ? FAT_STAGE_DETACH : FAT_STAGE_ATTACH;
 
 		if (i + 1 < link->n_run)
 			status = repair_set_entry(repair, stage, clus, clus + 1);
