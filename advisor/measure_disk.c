@@ -100,7 +100,7 @@ enum fat_status probe_disk(struct probe *p)
 		return FAT_OK;
 	probe_begin_step(p, "seeks", 15);
 	measure_seek(p, NEAR_BYTES, &p->measured->seek_near);
-	measure_seek(p, p->dev->size_bytes / 3, &p->measured->seek_third);
+	measure_seek(p, p->dev->size_bytes / 3 / 4096 * 4096, &p->measured->seek_third);
 	if (p->measured->settle != ADVISE_SETTLED || inferred.ns_per_byte <= 0)
 		return FAT_OK;
 	most = (uint64_t)(0.75 * inferred.command_ns / inferred.ns_per_byte);
