@@ -117,10 +117,8 @@ static uint64_t needed_fat_sec(const struct fat_geometry *geometry)
 	return (bytes + geometry->sector_bytes - 1) / geometry->sector_bytes;
 }
 
-/* Formatters make a FAT as long as the clusters need, and round it up a little. */
-static int prove_length(const struct candidate *candidate)
+int boot_prove_length(const struct fat_geometry *geometry)
 {
-	const struct fat_geometry *geometry = &candidate->geometry;
 	uint64_t need_sec = needed_fat_sec(geometry);
 
 	if (geometry->fat_sec < need_sec)
@@ -285,7 +283,7 @@ void candidate_judge(struct fsck *fsck, struct candidate *candidate)
 	candidate->has_fat = candidate->proof > 0;
 	candidate->root = prove_root(fsck, candidate);
 	candidate->proof += candidate->root;
-	candidate->length = prove_length(candidate);
+	candidate->length = boot_prove_length(&candidate->geometry);
 	weigh_anchor(fsck, candidate);
 	if (candidate_deviates(candidate, FAT_BOOT_TOTAL_LARGE))
 		candidate->proof -= 2;

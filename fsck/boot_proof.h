@@ -30,6 +30,11 @@ enum fat_status candidate_read(struct fsck *fsck, uint64_t off, struct candidate
 void candidate_judge(struct fsck *fsck, struct candidate *candidate);
 /* Whether a root may begin in that cluster: slots, and no dots. */
 bool candidate_root_may_be(struct fsck *fsck, const struct candidate *candidate, uint32_t clus);
+/*
+ * Formatters make a FAT as long as the clusters need, and round it up a little. 1: it is so; below 0:
+ * far from it.
+ */
+int boot_prove_length(const struct fat_geometry *geometry);
 bool candidate_deviates(const struct candidate *candidate, enum fat_boot_deviation_id id);
 
 /*

@@ -368,6 +368,18 @@ static void fix_fs_type(struct fsck *fsck, const struct fat_boot_deviation *devi
 	memcpy(fsck->boot.fs_type, text, sizeof fsck->boot.fs_type);
 }
 
+/* Where the text behind it is there, the signature that announces it was, too. */
+static void fix_ext_sig(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+{
+	const char *text = type_text(fsck->geometry.type);
+
+	if (fsck->is_atari || memcmp(fsck->boot.fs_type, text, sizeof fsck->boot.fs_type) != 0)
+		return;
+	boot_fault(fsck, F_BOOT_FIELD_MINOR, "the signature before the label is wrong",
+		   deviation->found, deviation->expected);
+	fsck->boot.ext_sig = (uint8_t)deviation->expected;
+}
+
 static void fix_version(struct fsck *fsck, const struct fat_boot_deviation *deviation)
 {
 	boot_fault(fsck, F_BOOT_FIELD, "the version is not 0.0", deviation->found, 0);
@@ -396,16 +408,58 @@ static void note_state(struct fsck *fsck, const struct fat_boot_deviation *devia
 		   deviation->found, 0);
 }
 
-static void note_short_device(struct fsck *fsck, const struct fat_boot_deviation *deviation)
+/* Linux refuses it. The data begin where they did, in the next sector. */
+static void fix_root_odd(struct fsck *fsck, const struct fat_boot_deviation *deviation)
 {
-	const struct fat_geometry *geometry = &fsck->geometry;
+	boot_fault(fsck, F_BOOT_FIELD, "the root directory does not fill its last sector",
+		   deviation->found, deviation->expected);
+	fsck->boot.root_entries = (uint16_t)deviation->expected;
+}
 
-	/* More than the FAT was made for: it is the count that is wrong, not the device that is short. */
-	if (device_clusters(fsck) &&
-	    geometry->n_clus + (uint64_t)FAT_FIRST_CLUS >
-		    fat_geometry_fat_entries(geometry->type, geometry->fat_sec, geometry->sector_bytes))
-		return;
-	boot_fault(fsck, F_DEVICE_SHORT, NULL, deviation->found, deviation->expected);
+/* No FAT has a cluster in use that does not lie on the device as a whole. */
+static bool end_is_unused(struct fsck *fsck)
+{
+	struct fat_geometry geometry = fsck->geometry;
+	uint64_t size = fsck->dev->size_bytes, data_off = fat_geometry_data_off(&geometry);
+	uint32_t n_clus = size > data_off ? (uint32_t)((size - data_off) / geometry.cluster_bytes) : 0;
+	bool used = n_clus == 0;
+
+	for (uint32_t i = 0; i < geometry.n_fats && !used; i++) {
+		geometry.active_fat = i;
+		if (uses_tail(fsck, &geometry, n_clus + FAT_FIRST_CLUS, &used) != FAT_OK)
+			return false;
+	}
+	return !used;
+}
+
+/*
+ * FAT12/16 have no second witness for the sector count but the device; if nothing is in use behind its
+ * end, and the FAT was made for a volume of that size, the count is wrong.
+ */
+static bool fit_to_device(struct fsck *fsck)
+{
+	struct fat_boot boot = fsck->boot;
+	uint64_t n_sec = fsck->dev->size_bytes / boot.sector_bytes;
+	struct fat_geometry geometry;
+
+	boot.total16_sec = n_sec <= UINT16_MAX ? (uint16_t)n_sec : 0;
+	boot.total32_sec = n_sec <= UINT16_MAX ? 0 : (uint32_t)n_sec;
+	if (fat_boot_is_fat32_layout(&boot) || fsck->is_atari || !end_is_unused(fsck) ||
+	    fat_geometry_decode(&boot, &geometry) != FAT_OK ||
+	    geometry.type != fsck->geometry.type || boot_prove_length(&geometry) < 1)
+		return false;
+	boot_fault(fsck, F_TOTAL_LARGE, NULL, fat_boot_total_sec(&fsck->boot), n_sec);
+	fsck->boot = boot;
+	return true;
+}
+
+/* Comes last: a count that is too large for the FAT may not be too large for the device any more. */
+static void check_end(struct fsck *fsck)
+{
+	uint64_t total = fat_geometry_total_bytes(&fsck->geometry);
+
+	if (total > fsck->dev->size_bytes && !fit_to_device(fsck))
+		boot_fault(fsck, F_DEVICE_SHORT, NULL, total, fsck->dev->size_bytes);
 }
 
 /* What is not here is fatal, or no driver minds. */
@@ -415,7 +469,9 @@ static field_fixer *const fixers[FAT_BOOT_N_DEVIATIONS] = {
 	[FAT_BOOT_MEDIA] = fix_media,
 	[FAT_BOOT_TOTAL_BOTH] = fix_totals,
 	[FAT_BOOT_TOTAL16_ON_32] = fix_totals,
+	[FAT_BOOT_ROOT_ENTRIES_ODD] = fix_root_odd,
 	[FAT_BOOT_ROOT_ENTRIES_ON_32] = fix_root_entries,
+	[FAT_BOOT_EXT_SIG] = fix_ext_sig,
 	[FAT_BOOT_FS_TYPE] = fix_fs_type,
 	[FAT_BOOT_VERSION] = fix_version,
 	[FAT_BOOT_ACTIVE_FAT] = fix_active_fat,
@@ -426,7 +482,6 @@ static field_fixer *const fixers[FAT_BOOT_N_DEVIATIONS] = {
 	[FAT_BOOT_BACKUP_NONE] = fix_backup_sec,
 	[FAT_BOOT_DIRTY] = note_state,
 	[FAT_BOOT_SURFACE] = note_state,
-	[FAT_BOOT_TOTAL_LARGE] = note_short_device,
 	[FAT_BOOT_FAT_SMALL] = clamp_to_fat,
 };
 
@@ -498,19 +553,6 @@ static void check_pointers(struct fsck *fsck, const struct candidate *backup)
 	boot->backup_sec = (uint16_t)place;
 }
 
-/* The text behind it is there, so the signature that announces it was, too. */
-static void check_ext_sig(struct fsck *fsck)
-{
-	struct fat_boot *boot = &fsck->boot;
-
-	if (boot->ext_sig == 0x28 || boot->ext_sig == 0x29 || fsck->is_atari ||
-	    memcmp(boot->fs_type, type_text(fsck->geometry.type), sizeof boot->fs_type) != 0)
-		return;
-	boot_fault(fsck, F_BOOT_FIELD_MINOR, "the signature before the label is wrong", boot->ext_sig,
-		   0x29);
-	boot->ext_sig = 0x29;
-}
-
 static void accept(struct fsck *fsck, const struct candidate *main, const struct candidate *backup)
 {
 	memcpy(fsck->sector, main->sector, sizeof fsck->sector);
@@ -519,7 +561,7 @@ static void accept(struct fsck *fsck, const struct candidate *main, const struct
 	fsck->is_atari = main->is_atari;
 	for (size_t i = 0; i < main->report.n_deviations; i++)
 		fix_field(fsck, &main->report.deviation[i]);
-	check_ext_sig(fsck);
+	check_end(fsck);
 	if (!candidate_deviates(main, FAT_BOOT_MEDIA))
 		check_media(fsck, backup);
 	if (main->geometry.type == FAT_TYPE_32)
