@@ -167,11 +167,12 @@ struct claimant {
 	uint32_t nth;  /* the need-th cluster, if it comes before the join; else 0 */
 	uint32_t start, size;
 	uint32_t dir;
-	uint64_t entry_off;
+	uint64_t entry_off; /* 0: the root, which has no entry */
 	bool is_dir;
 	bool has_dots;	  /* a directory that looks like one */
 	bool fits_parent; /* a directory: its ".." names this entry's directory */
 	bool other_birth; /* a directory: its "." was made at another time than this entry */
+	bool has_ended;	  /* a directory: its end mark lies before the join */
 	bool no_room; /* cannot have a copy, and is not to be cut: stays as it is */
 	bool is_dropped; /* a second entry, bit by bit another's: without room for a copy it is deleted */
 	char *path; /* owned */
@@ -233,6 +234,7 @@ struct fsck {
 	bool verifying;	  /* ticks are TICK_VERIFY's */
 	uint64_t present_bytes; /* 0: the device is all there; else it is that long, and too short */
 	uint32_t last_present;	/* the last cluster that lies on it */
+	bool weighs_fats; /* a trial of what a FAT says: the root is there, however it is marked */
 	bool read_tested; /* -t: what the device says it cannot read is all there is */
 	enum fsck_sweep sweep;
 	struct fat_bitmap dir_clusters; /* with SWEEP_DIRS behind it: a file may not claim these */

@@ -49,6 +49,24 @@ static enum fat_status find_join(struct fsck *fsck, struct claimant *claimant)
 	return status;
 }
 
+/* Its end mark lies in one of its own clusters: what is behind the join says nothing to it. */
+static enum fat_status look_for_end(struct fsck *fsck, struct claimant *claimant)
+{
+	struct fat_dir dir;
+	enum fat_status status = fat_dir_open(&dir, &fsck->table, claimant->start);
+
+	dir.limit_clus = claimant->k;
+	while (status == FAT_OK && claimant->k > 0 && !claimant->has_ended) {
+		status = fat_dir_read(&dir);
+		if (status != FAT_OK || dir.len_bytes == 0)
+			break;
+		for (size_t at = 0; at < dir.len_bytes && !claimant->has_ended; at += FAT_SLOT_BYTES)
+			claimant->has_ended = dir.buf[at] == 0;
+	}
+	fat_dir_close(&dir);
+	return status;
+}
+
 static enum fat_status fill_dir(struct fsck *fsck, struct claimant *claimant,
 				const struct fat_dirent *dirent)
 {
@@ -60,6 +78,32 @@ static enum fat_status fill_dir(struct fsck *fsck, struct claimant *claimant,
 	claimant->has_dots = look == LOOK_DIR;
 	claimant->fits_parent = look == LOOK_DIR && dir_is_parent(fsck, claimant->dir, dotdot);
 	claimant->other_birth = look == LOOK_DIR && dir_other_birth(fsck, dirent);
+	return status == FAT_OK ? look_for_end(fsck, claimant) : status;
+}
+
+static void put_claimant(struct fsck *fsck, const struct claimant *claimant, const char *name)
+{
+	struct claimant *place = fat_vec_push(&fsck->claimants);
+
+	if (!place)
+		return;
+	*place = *claimant;
+	place->path = entry_path(fsck, claimant->dir, name);
+}
+
+/* The root of FAT32 has a chain, too, and no entry. */
+static enum fat_status link_root(struct fsck *fsck)
+{
+	struct claimant root = { .start = fsck->geometry.root_clus, .is_dir = true, .has_dots = true };
+	enum fat_status status = FAT_OK;
+
+	if (fsck->geometry.type == FAT_TYPE_32)
+		status = find_join(fsck, &root);
+	if (status != FAT_OK || root.join == 0)
+		return status;
+	status = look_for_end(fsck, &root);
+	if (status == FAT_OK)
+		put_claimant(fsck, &root, "");
 	return status;
 }
 
@@ -75,17 +119,12 @@ enum fat_status links_entry(struct fsck *fsck, uint32_t dir, uint64_t entry_off,
 		.need = (uint32_t)fat_geometry_clus_for(&fsck->geometry, dirent->size_bytes),
 	};
 	enum fat_status status = find_join(fsck, &claimant);
-	struct claimant *place;
 
 	if (status != FAT_OK || claimant.join == 0)
 		return status;
 	if (claimant.is_dir)
 		status = fill_dir(fsck, &claimant, dirent);
-	place = fat_vec_push(&fsck->claimants);
-	if (!place)
-		return status;
-	claimant.path = entry_path(fsck, dir, name);
-	*place = claimant;
+	put_claimant(fsck, &claimant, name);
 	return status;
 }
 
@@ -99,6 +138,7 @@ enum fat_status pass_links(struct fsck *fsck)
 	if (status != FAT_OK || fsck->joins.n_set == 0)
 		return status;
 	fsck->sweep = SWEEP_LINKS;
+	status = link_root(fsck);
 	for (uint32_t i = 0; i < fsck->dirs.n && status == FAT_OK; i++)
 		status = check_dir(fsck, i);
 	fsck->sweep = SWEEP_CHECK;

@@ -52,6 +52,12 @@ static enum fat_status push_root(struct fsck *fsck)
 		return FAT_OK;
 	root->start = clus;
 	status = root_is_marked(fsck, clus, &marked);
+	if (status == FAT_OK && marked && fsck->weighs_fats) {
+		root->n_clus = 1;
+		fsck->count.used++;
+		return fat_bitmap_set(&fsck->reached, clus) == FAT_BIT_NO_MEMORY ? FAT_ERR_MEMORY :
+										     FAT_OK;
+	}
 	if (status != FAT_OK || marked)
 		return status;
 	status = chain_claim_dir(fsck, clus, &walk);

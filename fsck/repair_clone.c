@@ -18,6 +18,12 @@ static uint32_t wants(const struct claimant *claimant)
 	return claimant->need > claimant->k ? claimant->need - claimant->k : 0;
 }
 
+/* The join is the next cluster; or the first one. */
+static bool lies_in_row(const struct claimant *claimant)
+{
+	return claimant->k == 0 || claimant->prev + 1 == claimant->join;
+}
+
 static int by_join(const void *a, const void *b)
 {
 	const struct claimant *left = a, *right = b;
@@ -28,6 +34,10 @@ static int by_join(const void *a, const void *b)
 		return left->has_dots ? -1 : 1;
 	if (left->is_dir != right->is_dir)
 		return left->is_dir ? 1 : -1; /* it only says that it is one */
+	if (left->has_ended != right->has_ended)
+		return left->has_ended ? 1 : -1;
+	if (left->is_dir && lies_in_row(left) != lies_in_row(right))
+		return lies_in_row(left) ? -1 : 1;
 	if (left->fits_parent != right->fits_parent)
 		return left->fits_parent ? -1 : 1;
 	if (left->other_birth != right->other_birth)
@@ -42,6 +52,8 @@ static enum fat_status cut_before(struct repair *repair, const struct claimant *
 	uint64_t bytes = (uint64_t)claimant->k * repair->fsck->geometry.cluster_bytes;
 	enum fat_status status = FAT_OK;
 
+	if (claimant->entry_off == 0 && claimant->k == 0)
+		return FAT_OK; /* the root begins there, whatever else does */
 	if (claimant->k == 0 && claimant->is_dir)
 		return repair_delete_slot(repair, FAT_STAGE_DETACH, claimant->entry_off);
 	if (claimant->k > 0)
@@ -191,40 +203,18 @@ static enum fat_status drop_twins(struct repair *repair, struct claimant *group,
 	return status;
 }
 
-/* Its end mark lies in one of its own clusters: what is behind the join says nothing to it. */
-static enum fat_status ends_before(struct repair *repair, const struct claimant *claimant, bool *ended)
-{
-	struct fat_dir dir;
-	enum fat_status status = fat_dir_open(&dir, &repair->fsck->table, claimant->start);
-
-	*ended = false;
-	dir.limit_clus = claimant->k;
-	while (status == FAT_OK && !*ended) {
-		status = fat_dir_read(&dir);
-		if (status != FAT_OK || dir.len_bytes == 0)
-			break;
-		for (size_t at = 0; at < dir.len_bytes && !*ended; at += FAT_SLOT_BYTES)
-			*ended = dir.buf[at] == 0;
-	}
-	fat_dir_close(&dir);
-	return status;
-}
-
 /* The directories of a group that end before the join, where a file of it fits; *cut: there was one. */
 static enum fat_status cut_ended_dirs(struct repair *repair, const struct claimant *group, size_t n,
 				      bool *cut)
 {
 	enum fat_status status = FAT_OK;
-	bool any_fits = false, ended;
+	bool any_fits = false;
 
 	*cut = false;
 	for (size_t i = 0; i < n && !any_fits; i++)
 		any_fits = fits(repair, &group[i]);
 	for (size_t i = 0; i < n && any_fits && status == FAT_OK; i++) {
-		if (!group[i].is_dir || group[i].k == 0)
-			continue;
-		status = ends_before(repair, &group[i], &ended);
-		if (status != FAT_OK || !ended)
+		if (!group[i].has_ended)
 			continue;
 		*cut = true;
 		status = cut_before(repair, &group[i]);

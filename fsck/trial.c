@@ -13,12 +13,34 @@
 #define MOST_IN_ROW  8 /* of those in a row: one piece of the FAT that is all end marks */
 #define LONG_CHAIN   4 /* clusters: no chain so long comes about by chance, whatever its end */
 
-/* Of the FATs, that is. A slot is what it is, whoever sees it. */
-static bool says_nothing(const struct fault *fault)
+/*
+ * A slot is what it is, and a directory's first cluster where its entry leads: the same whatever a FAT
+ * says.
+ */
+static bool is_no_fats_fault(const struct fsck *probe, const struct fault *fault)
+{
+	if (!probe->weighs_fats)
+		return false;
+	switch ((int)fault->id) {
+	case F_ENTRY_GARBAGE:
+	case F_DOT_MISSING:
+	case F_DOTDOT_MISSING:
+	case F_DOT_START:
+	case F_DOT_ATTR:
+		return true;
+	case F_GARBAGE:
+		return fault->start &&
+		       fat_geometry_clus_at(&probe->geometry, fault->a) == fault->start;
+	default:
+		return false;
+	}
+}
+
+static bool says_nothing(const struct fsck *probe, const struct fault *fault)
 {
 	return fault->id == F_COPIES_DIFFER || fault->id == F_DIRTY_FAT || fault->id == F_LOST_DIR ||
 	       fault->id == F_LOST_CHAIN || fault->id == F_ENTRY_ZEROED ||
-	       fault->id == F_ENTRY_GARBAGE ||
+	       is_no_fats_fault(probe, fault) ||
 	       fault_kind(fault->id)->severity <= SEV_MINOR;
 }
 
@@ -27,7 +49,7 @@ bool trial_is_sound(const struct fsck *probe)
 	if (probe->n_faults_dropped || probe->lost.n)
 		return false;
 	for (size_t i = 0; i < probe->faults.n; i++)
-		if (!says_nothing(fat_vec_at(&probe->faults, i)))
+		if (!says_nothing(probe, fat_vec_at(&probe->faults, i)))
 			return false;
 	return true;
 }
@@ -60,7 +82,7 @@ int64_t trial_score(const struct fsck *probe)
 	int64_t n_faults = (int64_t)probe->n_faults_dropped + (int64_t)probe->count.lost_misfits;
 
 	for (size_t i = 0; i < probe->faults.n; i++)
-		n_faults += !says_nothing(fat_vec_at(&probe->faults, i));
+		n_faults += !says_nothing(probe, fat_vec_at(&probe->faults, i));
 	return n_faults * FAULT_WEIGHT + weigh_lost(probe) -
 	       (int64_t)probe->count.sound * SOUND_WEIGHT;
 }

@@ -281,6 +281,41 @@ static void inherit_choices(struct trial *trial, const struct grouping *sectors)
 				parts->choice[i] = sectors->choice[k];
 }
 
+/* A copy that has the part in use, where another has it as free. */
+static enum fat_status choose_used(struct trial *trial)
+{
+	struct grouping *parts = &trial->groups;
+	enum fat_status status = FAT_OK;
+
+	for (uint32_t g = 0; g < parts->n && status == FAT_OK; g++) {
+		uint32_t clus = parts->group[g].first_clus, value;
+
+		status = fat_table_get_in_copy(&trial->fsck->table, parts->choice[g], clus, &value);
+		for (uint32_t i = 0; value == 0 && i < trial->fsck->geometry.n_fats; i++) {
+			status = fat_table_get_in_copy(&trial->fsck->table, i, clus, &value);
+			if (value)
+				parts->choice[g] = i;
+		}
+	}
+	return status;
+}
+
+/* Both FATs are old, each in another place: what any of them has in use is. */
+static enum fat_status try_used(struct trial *trial, struct verdict *best)
+{
+	struct grouping before = trial->groups;
+	enum fat_status status = choose_used(trial);
+	struct verdict verdict;
+
+	if (status == FAT_OK)
+		status = look(trial, &verdict);
+	if (status == FAT_OK && is_better(&verdict, best))
+		*best = verdict;
+	else
+		trial->groups = before;
+	return status;
+}
+
 /* Parts of sectors, from the best sectors on; the parts are taken if that is better. */
 static enum fat_status try_parts(struct trial *trial, const struct verdict *by_sectors)
 {
@@ -292,6 +327,8 @@ static enum fat_status try_parts(struct trial *trial, const struct verdict *by_s
 	inherit_choices(trial, &sectors);
 	if (status == FAT_OK)
 		status = look(trial, &by_parts);
+	if (status == FAT_OK)
+		status = try_used(trial, &by_parts);
 	if (status == FAT_OK)
 		status = try_groups(trial, &by_parts);
 	if (status == FAT_OK && !is_better(&by_parts, by_sectors))
@@ -331,6 +368,7 @@ enum fat_status view_choose(struct fsck *fsck)
 	fsck_init(&trial->probe, fsck->options, fsck->dev);
 	trial->probe.geometry = fsck->geometry;
 	trial->probe.boot = fsck->boot;
+	trial->probe.weighs_fats = true;
 	status = fat_table_init(&trial->probe.table, fsck->dev, &trial->probe.geometry, 4u << 20);
 	trial->probe.has_table = true;
 	make_sector_groups(trial);
