@@ -459,12 +459,15 @@ static enum fat_status put_aside(const struct entry *entry, bool maybe_dir)
 	return entry->check->fsck->sweep == SWEEP_CHECK ? judge_last(entry, maybe_dir) : FAT_OK;
 }
 
-/* Something is shared, and its ".." or the time of its "." speaks for another entry. */
+/*
+ * Something is shared, and its ".." or the time of its "." speaks for another entry. Not where the
+ * clusters of all directories are collected: there each claims its own, whoever leads to it.
+ */
 static bool may_be_anothers(const struct entry *entry, uint32_t dotdot)
 {
 	struct fsck *fsck = entry->check->fsck;
 
-	return (fsck->sweep == SWEEP_DIRS || fsck->has_dir_clusters) &&
+	return fsck->has_dir_clusters &&
 	       (!dir_is_parent(fsck, entry->check->dir, dotdot) ||
 		dir_other_birth(fsck, &entry->dirent));
 }
