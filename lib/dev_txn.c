@@ -367,9 +367,9 @@ enum fat_status fat_txn_fill(struct fat_dev *dev, enum fat_stage stage, uint8_t 
 static void resolve(const struct range_list *list, struct range *range)
 {
 	size_t i = first_behind(list, range->source_off);
-	const struct range *source = &list->range[i];
+	const struct range *source = i < list->n ? &list->range[i] : NULL;
 
-	if (i == list->n || source->off >= range->source_off + range->len_bytes)
+	if (!source || source->off >= range->source_off + range->len_bytes)
 		return;
 	if (source->off > range->source_off) {
 		range->len_bytes = source->off - range->source_off;
