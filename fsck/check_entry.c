@@ -434,9 +434,9 @@ static enum fat_status claim_dir(const struct entry *entry)
 
 /*
  * Whose it is shows when all others have claimed theirs. maybe_dir: it may be a directory all the
- * same.
+ * same. foreign: of another parent, so that even those others come first.
  */
-static enum fat_status judge_last(const struct entry *entry, bool maybe_dir)
+static enum fat_status judge_last(const struct entry *entry, bool maybe_dir, bool foreign)
 {
 	struct fsck *fsck = entry->check->fsck;
 	struct fault *fault, *place;
@@ -444,6 +444,7 @@ static enum fat_status judge_last(const struct entry *entry, bool maybe_dir)
 	fault = entry_fault(entry, F_DIR_IS_FILE);
 	if (!fault)
 		return FAT_OK;
+	fault->a = foreign;
 	fault->b = maybe_dir;
 	place = fat_vec_push(&fsck->doubtful);
 	if (place) {
@@ -456,20 +457,23 @@ static enum fat_status judge_last(const struct entry *entry, bool maybe_dir)
 /* It has no dots. Where only directories are looked at it claims nothing. */
 static enum fat_status put_aside(const struct entry *entry, bool maybe_dir)
 {
-	return entry->check->fsck->sweep == SWEEP_CHECK ? judge_last(entry, maybe_dir) : FAT_OK;
+	return entry->check->fsck->sweep == SWEEP_CHECK ? judge_last(entry, maybe_dir, false) :
+							  FAT_OK;
 }
 
 /*
- * Something is shared, and its ".." or the time of its "." speaks for another entry. Not where the
- * clusters of all directories are collected: there each claims its own, whoever leads to it.
+ * A directory with its dots. Where something is shared it waits if its ".." or the time of its "."
+ * speaks for another entry; but not where the clusters of all directories are collected: there each
+ * claims its own, whoever leads to it.
  */
-static bool may_be_anothers(const struct entry *entry, uint32_t dotdot)
+static enum fat_status claim_or_wait(const struct entry *entry, uint32_t dotdot)
 {
 	struct fsck *fsck = entry->check->fsck;
+	bool foreign = !dir_is_parent(fsck, entry->check->dir, dotdot);
 
-	return fsck->has_dir_clusters &&
-	       (!dir_is_parent(fsck, entry->check->dir, dotdot) ||
-		dir_other_birth(fsck, &entry->dirent));
+	if (fsck->has_dir_clusters && (foreign || dir_other_birth(fsck, &entry->dirent)))
+		return judge_last(entry, true, foreign);
+	return claim_dir(entry);
 }
 
 static enum fat_status check_dir_chain(struct entry *entry)
@@ -491,8 +495,6 @@ static enum fat_status check_dir_chain(struct entry *entry)
 		return status;
 	if (fat_bitmap_get(&fsck->reached, start))
 		return look == LOOK_DIR ? claim_dir(entry) : put_aside(entry, true);
-	if (look == LOOK_DIR && may_be_anothers(entry, dotdot))
-		return judge_last(entry, true);
 	if ((value == 0 || value == fat_entry_bad(fsck->geometry.type)) && look == LOOK_DIR) {
 		entry_fault(entry, F_DIR_START_FREE);
 		return FAT_OK;
@@ -500,9 +502,10 @@ static enum fat_status check_dir_chain(struct entry *entry)
 	status = is_really_file(entry, look, &is_file);
 	if (status != FAT_OK)
 		return status;
+	if (!is_file && look == LOOK_DIR)
+		return claim_or_wait(entry, dotdot);
 	if (!is_file)
-		return look == LOOK_PERHAPS || look == LOOK_NOT_DIR ? put_aside(entry, true) :
-								      claim_dir(entry);
+		return look == LOOK_UNREADABLE ? claim_dir(entry) : put_aside(entry, true);
 	if (!entry->dirent.size_bytes)
 		return put_aside(entry, false);
 	entry_fault(entry, F_DIR_IS_FILE);

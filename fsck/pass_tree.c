@@ -89,27 +89,41 @@ static enum fat_status push_root(struct fsck *fsck)
  * Entries marked as directories that lead to none: to somebody else's clusters, to a directory without
  * dots, or to a file.
  */
-static enum fat_status judge_doubtful(struct fsck *fsck)
+static enum fat_status judge_one(struct fsck *fsck, struct fault *fault)
+{
+	bool shared = fat_bitmap_get(&fsck->reached, fault->start);
+	enum fat_status status = FAT_OK;
+	struct walk walk;
+
+	if (fault->b && !shared) {
+		status = check_claim_dir(fsck, fault);
+		fault_clear(fault);
+		return status;
+	}
+	fault->a = 0;
+	if (shared)
+		fault->id = F_DIR_START_SHARED;
+	else
+		status = chain_claim(fsck, fault->start, 0, &walk);
+	fsck_fault(fsck, fault);
+	return status;
+}
+
+/* all: also those that speak for another parent (fault->a); they wait for what the others lead to. */
+static enum fat_status judge_doubtful(struct fsck *fsck, bool all)
 {
 	enum fat_status status = FAT_OK;
+	size_t n_kept = 0;
 
 	for (size_t i = 0; i < fsck->doubtful.n; i++) {
 		struct fault *fault = fat_vec_at(&fsck->doubtful, i);
-		bool shared = fat_bitmap_get(&fsck->reached, fault->start);
-		struct walk walk;
 
-		if (status == FAT_OK && fault->b && !shared) {
-			status = check_claim_dir(fsck, fault);
-			fault_clear(fault);
-			continue;
-		}
-		if (shared)
-			fault->id = F_DIR_START_SHARED;
-		else if (status == FAT_OK)
-			status = chain_claim(fsck, fault->start, 0, &walk);
-		fsck_fault(fsck, fault);
+		if (status == FAT_OK && (all || !fault->a))
+			status = judge_one(fsck, fault);
+		else
+			*(struct fault *)fat_vec_at(&fsck->doubtful, n_kept++) = *fault;
 	}
-	fsck->doubtful.n = 0;
+	fsck->doubtful.n = n_kept;
 	return status;
 }
 
@@ -146,7 +160,9 @@ static enum fat_status walk_tree(struct fsck *fsck)
 	while (status == FAT_OK && level < fsck->dirs.n) {
 		status = walk_level(fsck, level, &level);
 		if (status == FAT_OK && level == fsck->dirs.n)
-			status = judge_doubtful(fsck);
+			status = judge_doubtful(fsck, false);
+		if (status == FAT_OK && level == fsck->dirs.n)
+			status = judge_doubtful(fsck, true);
 	}
 	return status;
 }
