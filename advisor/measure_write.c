@@ -326,7 +326,8 @@ static enum fat_status write_round(struct probe *p, const struct streams *s, siz
  */
 static enum fat_status write_streams(struct probe *p, size_t n, struct advise_stream *stream)
 {
-	const size_t all = 2u << 20, piece = 64u << 10;
+	const size_t all = 2u << 20;
+	const uint32_t piece = 64u << 10;
 	const struct advise_inside *inside = &p->measured->inside;
 	bool all_open = p->erases_show && inside->open_at_least >= n;
 	struct streams s = { .n = n, .part_bytes = all_open ? all / n : 2 * piece };
