@@ -149,12 +149,12 @@ static void suppose(struct infer *infer, const struct fat_boot *boot)
 		take(infer);
 }
 
-static void set_total(struct fat_boot *boot, uint64_t total)
+void boot_set_total(struct fat_boot *boot, uint64_t total_sec)
 {
-	bool small = total < 65536 && !fat_boot_is_fat32_layout(boot);
+	bool small = total_sec <= UINT16_MAX && !fat_boot_is_fat32_layout(boot);
 
-	boot->total16_sec = small ? (uint16_t)total : 0;
-	boot->total32_sec = small ? 0 : (uint32_t)min_u64(total, UINT32_MAX);
+	boot->total16_sec = small ? (uint16_t)total_sec : 0;
+	boot->total32_sec = small ? 0 : (uint32_t)min_u64(total_sec, UINT32_MAX);
 }
 
 /* The same field after field, each with all the values that make sense. */
@@ -183,7 +183,7 @@ static void suppose_one_field(struct infer *infer, const struct fat_boot *boot)
 	other = *boot;
 	if (!is_pow2(boot->sector_bytes) || boot->sector_bytes < 512 || boot->sector_bytes > 4096)
 		return;
-	set_total(&other, size / boot->sector_bytes);
+	boot_set_total(&other, size / boot->sector_bytes);
 	suppose(infer, &other);
 	other = *boot;
 	n_places = find_fats(infer->fsck, boot->sector_bytes, place);
@@ -256,7 +256,7 @@ static void suppose_all_fields(struct infer *infer)
 		    FAT_OK)
 			continue;
 		boot.media = media;
-		set_total(&boot, infer->fsck->dev->size_bytes / sector);
+		boot_set_total(&boot, infer->fsck->dev->size_bytes / sector);
 		memset(infer->trial->sector, 0, sizeof infer->trial->sector);
 		infer->trial->made_up = true;
 		suppose_shape(infer, &boot);
@@ -327,8 +327,15 @@ static void set_clusters(struct candidate *candidate, uint32_t n_clus)
 	const struct fat_geometry *geometry = &candidate->geometry;
 	uint64_t data_sec = fat_geometry_data_off(geometry) / geometry->sector_bytes;
 
-	set_total(&candidate->boot, data_sec + (uint64_t)n_clus * geometry->cluster_sec);
+	boot_set_total(&candidate->boot, data_sec + (uint64_t)n_clus * geometry->cluster_sec);
 	fat_boot_encode(&candidate->boot, candidate->sector);
+}
+
+uint64_t boot_room_clus(const struct fsck *fsck, const struct fat_geometry *geometry)
+{
+	uint64_t data_off = fat_geometry_data_off(geometry), size = fsck->dev->size_bytes;
+
+	return size > data_off ? (size - data_off) / geometry->cluster_bytes : 0;
 }
 
 /* As many clusters as the FAT has entries of that type for and the device has room for. */
@@ -337,10 +344,7 @@ static uint32_t most_clusters(const struct fsck *fsck, const struct fat_geometry
 {
 	uint64_t n_fat = fat_geometry_fat_entries(type, geometry->fat_sec, geometry->sector_bytes) -
 			 FAT_FIRST_CLUS;
-	uint64_t data_off = fat_geometry_data_off(geometry);
-	uint64_t n_dev = fsck->dev->size_bytes > data_off ?
-				 (fsck->dev->size_bytes - data_off) / geometry->cluster_bytes :
-				 0;
+	uint64_t n_dev = boot_room_clus(fsck, geometry);
 	uint64_t most = type == FAT_TYPE_12 ? FAT_MAX_CLUS_12 :
 			type == FAT_TYPE_16 ? FAT_MAX_CLUS_16 :
 							FAT_MAX_CLUS_32;

@@ -45,6 +45,12 @@ enum fat_status boot_find_root(struct fsck *fsck, const struct candidate *candid
 /* The cluster that it calls the root is another folder: "." in it says so. boot_root.c */
 bool boot_root_is_folder(struct fsck *fsck, const struct candidate *candidate);
 
+/* Whole clusters that the device has room for, where the geometry puts the first. boot_infer.c */
+uint64_t boot_room_clus(const struct fsck *fsck, const struct fat_geometry *geometry);
+
+/* In the field that a count of that size goes into; the other becomes 0. boot_infer.c */
+void boot_set_total(struct fat_boot *boot, uint64_t total_sec);
+
 /*
  * The one boot sector, if there is just one, under which the whole volume is without fault, and that
  * differs from main in one field, or, where main is not usable, in all. false: not known. boot_infer.c

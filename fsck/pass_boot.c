@@ -289,8 +289,7 @@ static uint32_t device_clusters(const struct fsck *fsck)
 	const struct fat_geometry *geometry = &fsck->geometry;
 	uint64_t n_fat = fat_geometry_fat_entries(geometry->type, geometry->fat_sec,
 						  geometry->sector_bytes) - FAT_FIRST_CLUS;
-	uint64_t data_off = fat_geometry_data_off(geometry), size = fsck->dev->size_bytes;
-	uint64_t n_dev = size > data_off ? (size - data_off) / geometry->cluster_bytes : 0;
+	uint64_t n_dev = boot_room_clus(fsck, geometry);
 	uint64_t n_spare = (uint64_t)2 * geometry->sector_bytes * 8 / (unsigned)geometry->type;
 
 	return n_dev <= n_fat && n_fat - n_dev < n_spare ? (uint32_t)n_dev : 0;
@@ -420,8 +419,7 @@ static void fix_root_odd(struct fsck *fsck, const struct fat_boot_deviation *dev
 static bool end_is_unused(struct fsck *fsck)
 {
 	struct fat_geometry geometry = fsck->geometry;
-	uint64_t size = fsck->dev->size_bytes, data_off = fat_geometry_data_off(&geometry);
-	uint32_t n_clus = size > data_off ? (uint32_t)((size - data_off) / geometry.cluster_bytes) : 0;
+	uint32_t n_clus = (uint32_t)boot_room_clus(fsck, &geometry);
 	bool used = n_clus == 0;
 
 	for (uint32_t i = 0; i < geometry.n_fats && !used; i++) {
@@ -442,8 +440,7 @@ static bool fit_to_device(struct fsck *fsck)
 	uint64_t n_sec = fsck->dev->size_bytes / boot.sector_bytes;
 	struct fat_geometry geometry;
 
-	boot.total16_sec = n_sec <= UINT16_MAX ? (uint16_t)n_sec : 0;
-	boot.total32_sec = n_sec <= UINT16_MAX ? 0 : (uint32_t)n_sec;
+	boot_set_total(&boot, n_sec);
 	if (fat_boot_is_fat32_layout(&boot) || fsck->is_atari || !end_is_unused(fsck) ||
 	    fat_geometry_decode(&boot, &geometry) != FAT_OK ||
 	    geometry.type != fsck->geometry.type || boot_prove_length(&geometry) < 1)
