@@ -15,6 +15,7 @@
  *   . and ..     first and second, in all directories but the root
  *   other        an entry
  */
+#include "bytes.h"
 #include "check_dir.h"
 
 #include <stdlib.h>
@@ -120,9 +121,7 @@ static void check_dot(struct dir_check *check, const uint8_t *slot, uint64_t off
 
 static void check_dotdot(struct dir_check *check, const uint8_t *slot, uint64_t off)
 {
-	const struct dir_node *node = fat_vec_at(&check->fsck->dirs, check->dir);
-	const struct dir_node *parent = fat_vec_at(&check->fsck->dirs, node->parent);
-	uint32_t expected = node->parent == 0 ? 0 : parent->start;
+	uint32_t expected = dir_dotdot(check->fsck, check->dir);
 	struct fat_dirent dirent;
 
 	drop_pending(check);
@@ -294,10 +293,7 @@ static enum fat_status check_slot(struct dir_check *check, uint8_t *slot, uint64
 static bool is_own_dot(const struct dir_check *check, const uint8_t *slot)
 {
 	const struct dir_node *node = fat_vec_at(&check->fsck->dirs, check->dir);
-	const struct dir_node *parent = fat_vec_at(&check->fsck->dirs, node->parent);
-	uint32_t expected = check->slot == 0   ? node->start :
-			    node->parent == 0 ? 0 :
-						parent->start;
+	uint32_t expected = check->slot == 0 ? node->start : dir_dotdot(check->fsck, check->dir);
 	struct fat_dirent dirent;
 
 	fat_dirent_decode(slot, check->fsck->geometry.type, &dirent);
@@ -466,8 +462,7 @@ static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
 
 		if (first % ANNOUNCED_SLOTS == 0)
 			announce_dirs_in(check->fsck, slots,
-					 n_slots - first < ANNOUNCED_SLOTS ? n_slots - first :
-									     ANNOUNCED_SLOTS);
+					 (size_t)min_u64(n_slots - first, ANNOUNCED_SLOTS));
 		if (skip_gap(check, off, n))
 			continue;
 		status = check_tail(check, slots, off, garbage);

@@ -200,6 +200,14 @@ bool dir_is_parent(const struct fsck *fsck, uint32_t dir, uint32_t dotdot)
 	       (fsck->geometry.type == FAT_TYPE_32 && dotdot == fsck->geometry.root_clus);
 }
 
+uint32_t dir_dotdot(const struct fsck *fsck, uint32_t dir)
+{
+	const struct dir_node *node = fat_vec_at(&fsck->dirs, dir);
+	const struct dir_node *parent = fat_vec_at(&fsck->dirs, node->parent);
+
+	return node->parent == 0 ? 0 : parent->start;
+}
+
 bool dir_other_birth(struct fsck *fsck, const struct fat_dirent *entry)
 {
 	uint8_t slot[FAT_SLOT_BYTES];

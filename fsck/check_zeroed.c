@@ -16,9 +16,8 @@
 #include "bytes.h"
 #include "check_dir.h"
 
-#define CHECKSUM_AT   13u /* in a long-name slot */
-#define START_HIGH_AT 20u
-#define START_LOW_AT  26u
+#define CHECKSUM_AT  13u /* in a long-name slot */
+#define START_LOW_AT 26u
 
 /* The one first byte that makes the long name before this entry its own; 0: there is none. */
 static uint8_t first_by_long(const struct dir_check *check, const uint8_t *slot)
@@ -81,7 +80,7 @@ bool zeroed_note(struct dir_check *check, const uint8_t *slot, uint64_t off)
 	uint8_t first;
 
 	if (check->n_pend == 0 && get_le16(slot + START_LOW_AT) == 0 &&
-	    get_le16(slot + START_HIGH_AT) == 0)
+	    get_le16(slot + SLOT_START_HIGH_AT) == 0)
 		return false; /* as nearly all are */
 	first = first_by_long(check, slot);
 	if (fsck->sweep != SWEEP_CHECK || !decode(fsck, slot, first ? first : '_', &dirent))

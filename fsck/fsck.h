@@ -361,6 +361,7 @@ enum fat_status links_entry(struct fsck *fsck, uint32_t dir, uint64_t entry_off,
 enum fat_status chain_peek(struct fsck *fsck, uint32_t start, uint32_t max, struct walk *walk);
 
 /* check_slot.c: what a slot or a cluster looks like, by itself. */
+#define SLOT_START_HIGH_AT 20u /* FAT32: of the first cluster; FAT12/16: not ours */
 bool slot_is_plausible(const struct fsck *fsck, const uint8_t *slot);
 /* Its start is the head of a chain that is as long as its size needs, or of a directory. */
 bool slot_is_proven(struct fsck *fsck, const uint8_t *slot);
@@ -378,6 +379,8 @@ enum fat_status cluster_look(struct fsck *fsck, uint32_t clus, enum cluster_look
 			     uint32_t *dotdot);
 /* Whether ".." of a directory that lies in `dir` may point there: 0 for the root, whatever it is. */
 bool dir_is_parent(const struct fsck *fsck, uint32_t dir, uint32_t dotdot);
+/* What ".." of this directory ought to hold. */
+uint32_t dir_dotdot(const struct fsck *fsck, uint32_t dir);
 /* Its "." was made at another time. Who makes a directory gives both the same one, or none. */
 bool dir_other_birth(struct fsck *fsck, const struct fat_dirent *entry);
 

@@ -127,6 +127,15 @@ static enum fat_status judge_doubtful(struct fsck *fsck, bool all)
 	return status;
 }
 
+static void announce(struct fsck *fsck, size_t from, size_t end)
+{
+	for (size_t i = from; i < end && i < from + ANNOUNCED; i++) {
+		const struct dir_node *node = fat_vec_at(&fsck->dirs, i);
+
+		announce_dir(fsck, node->start);
+	}
+}
+
 /* The directories from index `level` on; *next: behind them. */
 static enum fat_status walk_level(struct fsck *fsck, size_t level, size_t *next)
 {
@@ -137,8 +146,8 @@ static enum fat_status walk_level(struct fsck *fsck, size_t level, size_t *next)
 	for (size_t i = level; i < end && status == FAT_OK; i++) {
 		const struct dir_node *node = fat_vec_at(&fsck->dirs, i);
 
-		for (size_t k = i; (i - level) % ANNOUNCED == 0 && k < end && k < i + ANNOUNCED; k++)
-			announce_dir(fsck, ((const struct dir_node *)fat_vec_at(&fsck->dirs, k))->start);
+		if ((i - level) % ANNOUNCED == 0)
+			announce(fsck, i, end);
 		if (i > 0 || node->n_clus > 0 || fsck->geometry.type != FAT_TYPE_32)
 			status = check_dir(fsck, (uint32_t)i);
 		if (status == FAT_OK)

@@ -9,8 +9,6 @@
 
 #include "bytes.h"
 
-#define START_HIGH_AT 20u
-
 void repair_init(struct repair *repair, struct fsck *fsck, struct fat_dev *txn)
 {
 	*repair = (struct repair){ .fsck = fsck, .txn = txn, .next_free = FAT_FIRST_CLUS };
@@ -214,7 +212,7 @@ enum fat_status repair_set_start(struct repair *repair, enum fat_stage stage, ui
 	dirent.size_bytes = size;
 	fat_dirent_encode(&dirent, type, slot);
 	if (type != FAT_TYPE_32)
-		put_le16(slot + START_HIGH_AT, 0); /* no start's upper half; as wrong as the rest was */
+		put_le16(slot + SLOT_START_HIGH_AT, 0); /* no start's upper half; as wrong as the rest was */
 	return repair_write(repair, stage, entry_off, slot, sizeof slot);
 }
 

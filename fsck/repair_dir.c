@@ -17,7 +17,6 @@ static enum fat_status write_dot(struct repair *repair, const struct fault *faul
 {
 	struct fsck *fsck = repair->fsck;
 	const struct dir_node *node = fat_vec_at(&fsck->dirs, fault->dir);
-	const struct dir_node *parent = fat_vec_at(&fsck->dirs, node->parent);
 	uint8_t own[FAT_SLOT_BYTES], slot[FAT_SLOT_BYTES] = { 0 };
 	uint64_t off = first_slot_off(repair, node->start, dotdot);
 	struct fat_dirent dirent;
@@ -35,7 +34,7 @@ static enum fat_status write_dot(struct repair *repair, const struct fault *faul
 	dirent.attr = FAT_ATTR_DIRECTORY;
 	dirent.name_case = 0;
 	dirent.size_bytes = 0;
-	dirent.start_clus = !dotdot ? node->start : node->parent == 0 ? 0 : parent->start;
+	dirent.start_clus = dotdot ? dir_dotdot(fsck, fault->dir) : node->start;
 	fat_dirent_encode(&dirent, fsck->geometry.type, slot);
 	/* RELEASE: what stood here may have been moved, and must be in its new place by then. */
 	return repair_write(repair, FAT_STAGE_RELEASE, off, slot, sizeof slot);

@@ -145,8 +145,7 @@ static enum fat_status mirror_sectors(struct mirror *mirror, uint32_t copy, uint
 			    end - from);
 }
 
-/* Entries become free after those that led to them have changed; whole sectors where all is wrong.
- */
+/* Entries become free after those that led to them have changed; all wrong: in whole sectors. */
 static enum fat_status mirror_run(void *context, uint32_t copy, uint32_t first, uint32_t last)
 {
 	struct mirror *mirror = context;
