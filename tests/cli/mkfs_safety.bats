@@ -12,7 +12,7 @@ setup() {
 
 teardown() {
 	[ ! -e mnt ] || umount mnt 2>/dev/null || true
-	[ ! -e loop ] || { delpart "$(cat loop)" 1 && losetup -d "$(cat loop)"; } 2>/dev/null || true
+	[ ! -e loop ] || { delpart "$(cat loop)" 1; losetup -d "$(cat loop)"; } 2>/dev/null || true
 }
 
 image() { truncate -s "${2:-64M}" "$1"; }
