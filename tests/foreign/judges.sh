@@ -64,7 +64,7 @@ done
 
 # What no repair makes whole, or what needs a device that is sick, is no case for others.
 n=0
-grep -LE '^ *(tier|options|unreadable|truncate|expect (refuses|unharmed|clean|repair|again|allow))' \
+grep -LE '^ *(tier|options|unreadable|truncate|expect +(refuses|unharmed|clean|repair|again|allow))' \
 	tests/recipes/cases/*.recipe tests/recipes/faults/*.recipe tests/recipes/kinds/*.recipe |
 	sort >"$work/recipes"
 while read -r file; do
