@@ -95,13 +95,13 @@ static bool try_order(struct visits *v)
 
 	if (n_pages == 0)
 		n_pages = 8;
-	len = n_pages * v->page_bytes;
+	len = (size_t)n_pages * v->page_bytes;
 	if (!new_block(v, n_pages, WEAR_RUN, &start_off) || probe_is_over(p) ||
 	    !probe_affords_dear(p, 2) || !probe_may_write(p, len) || !probe_load(p, start_off, len))
 		return false;
 	for (size_t at = 0; at < len && v->status == FAT_OK; at += piece)
-		v->status =
-			probe_write(p, start_off + at, p->buf + at, min_u64(piece, len - at), &ns);
+		v->status = probe_write(p, start_off + at, p->buf + at,
+					(size_t)min_u64(piece, len - at), &ns);
 	if (v->status == FAT_OK)
 		v->status = probe_settle(p, &ns);
 	return v->status == FAT_OK && visit(v, start_off + n_pages * 3 / 4 * v->page_bytes, &dear);

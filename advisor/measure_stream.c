@@ -112,7 +112,7 @@ static bool write_page(struct stream *s, uint64_t base)
 	if (!write_on(s, base, s->page_bytes, &ns))
 		return false;
 	s->page_ns[s->n_pages++ % N_RECENT] = ns;
-	if (ns > s->best_ns && ns < usual(s->page_ns, s->n_pages) + MOST_NS) {
+	if (ns > s->best_ns && (double)ns < usual(s->page_ns, s->n_pages) + MOST_NS) {
 		s->best_ns = ns;
 		s->best_off = s->off;
 	}

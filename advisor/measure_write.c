@@ -156,7 +156,7 @@ static enum fat_status write_pieces(struct probe *p, uint64_t off, size_t *done,
 		*done += piece;
 		n++;
 		if (page > piece && *done % page >= MOST_PIECES * piece)
-			*done = round_up(*done, page);
+			*done = (size_t)round_up(*done, page);
 	}
 	if (status != FAT_OK || n == 0 || p->measured->settle == ADVISE_SETTLED)
 		return status;

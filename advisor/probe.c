@@ -215,9 +215,9 @@ static bool has_time_to_read(struct probe *p, uint64_t len_bytes)
 	return false;
 }
 
-bool probe_load(struct probe *p, uint64_t off, size_t len_bytes)
+bool probe_load(struct probe *p, uint64_t off, uint64_t len_bytes)
 {
-	size_t done = 0;
+	uint64_t done = 0;
 	uint64_t ns;
 
 	if (!has_time_to_read(p, len_bytes))

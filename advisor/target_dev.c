@@ -91,9 +91,9 @@ static enum fat_status read_buffered(struct advise_target *target, uint64_t off,
 {
 	posix_fadvise(target->buffered_fd, (off_t)off, (off_t)len_bytes, POSIX_FADV_DONTNEED);
 	for (size_t done = 0; done < len_bytes;) {
-		ssize_t n =
-			pread(target->buffered_fd, (uint8_t *)buf + done,
-			      min_u64(len_bytes - done, DEFAULT_MAX_BYTES), (off_t)(off + done));
+		ssize_t n = pread(target->buffered_fd, (uint8_t *)buf + done,
+				  (size_t)min_u64(len_bytes - done, DEFAULT_MAX_BYTES),
+				  (off_t)(off + done));
 
 		if (n <= 0)
 			return FAT_ERR_IO;
