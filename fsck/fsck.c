@@ -125,8 +125,9 @@ char *entry_path(const struct fsck *fsck, uint32_t dir, const char *name)
 		const struct dir_node *node = fat_vec_at(&fsck->dirs, dir);
 
 		at -= node->name_bytes;
-		memcpy(path + at, (const char *)fsck->names.items + node->name_at,
-		       node->name_bytes);
+		if (node->name_bytes > 0) /* the arena may be empty */
+			memcpy(path + at, (const char *)fsck->names.items + node->name_at,
+			       node->name_bytes);
 		path[--at] = '/';
 		dir = node->parent;
 	}

@@ -148,6 +148,7 @@ static uint8_t *read_chain(const struct volume *volume, uint32_t clus, size_t *n
 {
 	uint32_t cluster_bytes = volume->geometry.cluster_bytes;
 	uint32_t last = fat_geometry_last_clus(&volume->geometry);
+	size_t room = 0;
 	uint8_t *all = NULL;
 
 	*n_bytes = 0;
@@ -155,8 +156,11 @@ static uint8_t *read_chain(const struct volume *volume, uint32_t clus, size_t *n
 		uint32_t next = entry_of(volume, 0, clus);
 
 		assert_int_equal(entry_of(volume, 1, clus), next);
-		all = realloc(all, *n_bytes + cluster_bytes);
-		assert_non_null(all);
+		if (*n_bytes + cluster_bytes > room) {
+			room = 2 * (*n_bytes + cluster_bytes);
+			all = realloc(all, room);
+			assert_non_null(all);
+		}
 		assert_int_equal(fat_dev_read(volume->dev,
 					      fat_geometry_cluster_off(&volume->geometry, clus),
 					      all + *n_bytes, cluster_bytes),
