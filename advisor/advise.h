@@ -276,7 +276,8 @@ struct advise_value {
 };
 
 struct advise_inferred {
-	double noise;                    /* relative spread of equal requests */
+	bool enough;                     /* was timed to say what other requests take */
+	double noise;                    /* relative spread of equal requests; 1: not known */
 	bool heads_move;                 /* random places cost milliseconds more */
 	double far_read_ns;              /* 4 KiB at a random place */
 	double write_ns[ADVISE_N_SIZES]; /* 0: not measured */

@@ -2,19 +2,22 @@
 /*
  * choose: one recommendation, with its reason, or an honest "don't know". Pure.
  *
- * Rule: of the cluster sizes from 4 KiB on, the smallest whose score is within 5 % of the best.
+ * Rule: of the cluster sizes from 4 KiB on, the smallest whose score is within 5 % of the best; if
+ * all are, or no more than the model's own error sets them apart, size does not matter.
  * A score is the geometric mean of the speeds over writers and workloads, so that twice as fast
  * counts the same for a slow writer as for a fast one.
  */
 #include "advise.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "bytes.h"
 
 #define WITHIN         0.95
 #define TOO_NOISY      0.4
+#define MOST_ERROR     0.05
 #define SMALLEST_BYTES 4096u
 #define SLACK_PART     50 /* of the volume: 2 % */
 
@@ -131,6 +134,54 @@ static bool times_contradict(const struct advise_inferred *inferred)
 	return false;
 }
 
+/* Speeds by a model are no better than it is: what differs by little more cannot be told apart. */
+static double error_of(const struct advise_fit *fit)
+{
+	return fit->params ? fmin(fit->error, MOST_ERROR) : 0;
+}
+
+__attribute__((format(printf, 2, 3))) static bool object(struct advise_choice *choice,
+							  const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(choice->reason, sizeof choice->reason, format, args);
+	va_end(args);
+	return true;
+}
+
+/* What stands against any advice, whatever the speeds. */
+static bool is_no_ground(const struct advise_facts *facts, const struct advise_measured *measured,
+			 const struct advise_inferred *inferred, const struct advise_fit *fit,
+			 struct advise_choice *choice)
+{
+	const double gib = 1 << 30;
+
+	if (measured->real_bytes)
+		return object(choice,
+			      "it says to hold %.1f GiB, but repeats itself after %.1f GiB: a fake "
+			      "that will lose data",
+			      (double)facts->size_bytes / gib, (double)measured->real_bytes / gib);
+	if (measured->interrupted)
+		return object(choice, "the measurement was stopped");
+	if (measured->read_only)
+		return object(choice,
+			      "nothing was written, and reads do not tell what writes will cost");
+	if (!inferred->enough)
+		return object(choice,
+			      "too few requests could be timed; more time or more bytes may help");
+	if (inferred->noise > TOO_NOISY)
+		return object(choice,
+			      "the same request takes very different times (spread %.0f %%)",
+			      inferred->noise * 100);
+	if (!fit->params && times_contradict(inferred))
+		return object(choice,
+			      "larger writes took less time than smaller ones: something else kept "
+			      "the device or this machine busy");
+	return false;
+}
+
 static void decide(const struct advise_facts *facts, const struct advise_measured *measured,
 		   const struct advise_inferred *inferred, const struct advise_fit *fit,
 		   const struct advise_prediction *prediction, const struct advise_purpose *purpose,
@@ -140,37 +191,19 @@ static void decide(const struct advise_facts *facts, const struct advise_measure
 	double spread = field.worst > 0 ? field.best / field.worst - 1 : 0;
 
 	choice->row = default_row(prediction, facts->size_bytes);
-	if (measured->real_bytes) {
-		snprintf(choice->reason, sizeof choice->reason,
-			 "it says to hold %.1f GiB, but repeats itself after %.1f GiB: a fake that "
-			 "will lose data",
-			 (double)facts->size_bytes / (1 << 30),
-			 (double)measured->real_bytes / (1 << 30));
-	} else if (measured->interrupted) {
-		snprintf(choice->reason, sizeof choice->reason, "the measurement was stopped");
-	} else if (measured->read_only) {
-		snprintf(choice->reason, sizeof choice->reason,
-			 "nothing was written, and reads do not tell what writes will cost");
-	} else if (field.n == 0) {
-		snprintf(choice->reason, sizeof choice->reason, "no write could be timed");
-	} else if (inferred->noise > TOO_NOISY) {
-		snprintf(choice->reason, sizeof choice->reason,
-			 "the same request takes very different times (spread %.0f %%)",
-			 inferred->noise * 100);
-	} else if (!fit->params && times_contradict(inferred)) {
-		snprintf(choice->reason, sizeof choice->reason,
-			 "larger writes took less time than smaller ones: something else kept the "
-			 "device or this machine busy");
-	} else if (spread <= 1 / WITHIN - 1) {
+	if (is_no_ground(facts, measured, inferred, fit, choice))
+		return;
+	if (field.n == 0) {
+		object(choice, "no size could be foretold the speed of");
+	} else if (spread <= 1 / WITHIN - 1 + error_of(fit)) {
 		choice->verdict = ADVISE_NO_MATTER;
 		choice->confidence = 1 - inferred->noise;
 		snprintf(choice->reason, sizeof choice->reason,
 			 "all sizes from 4 KiB on are within %.0f %% of each other",
 			 spread * 100 + 0.5);
 	} else if (spread < 2 * inferred->noise) {
-		snprintf(choice->reason, sizeof choice->reason,
-			 "the sizes differ by %.0f %%, the noise is %.0f %%", spread * 100,
-			 inferred->noise * 100);
+		object(choice, "the sizes differ by %.0f %%, the noise is %.0f %%", spread * 100,
+		       inferred->noise * 100);
 	} else {
 		choice->verdict = ADVISE_CHOSEN;
 		choice->row = smallest_good(facts, prediction, &field, purpose);

@@ -218,8 +218,10 @@ void advise_fit_model(const struct advise_measured *measured,
 	struct search s = { .measured = measured };
 
 	*fit = (struct advise_fit){ .error = 1 };
+	if (!inferred->enough)
+		return; /* many models explain a few writes */
 	s.table.rows = calloc(measured->trace.n + 1, sizeof *s.table.rows);
-	if (!s.table.rows || measured->trace.n == 0)
+	if (!s.table.rows)
 		s.found = false;
 	else if (inferred->heads_move)
 		s.found = fit_disk(measured, inferred, &s.table, params, &fit->error);

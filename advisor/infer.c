@@ -13,6 +13,11 @@
 
 #include "bytes.h"
 
+/* Of what must have been timed at least. */
+#define LEAST_AGAIN 6
+#define SMALL_BYTES 4096
+#define LARGE_BYTES 32768
+
 /* ---- statistics ---------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b)
@@ -318,6 +323,25 @@ static bool cache_answers(const struct advise_measured *measured)
 	return again > 0 && 2 * again < advise_median(&measured->seek);
 }
 
+/*
+ * Equal requests often enough to see the noise, and writes from small to large ones: of sizes that
+ * nobody tried nothing is known.
+ */
+static bool is_enough(const struct advise_measured *measured,
+		      const struct advise_inferred *inferred)
+{
+	double smallest = 0, largest = 0;
+
+	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
+		if (inferred->write_ns[i] <= 0)
+			continue;
+		largest = advise_size_bytes(i);
+		smallest = smallest > 0 ? smallest : largest;
+	}
+	return measured->again.n >= LEAST_AGAIN && smallest > 0 && smallest <= SMALL_BYTES &&
+	       largest >= LARGE_BYTES;
+}
+
 void advise_infer(const struct advise_measured *measured, struct advise_inferred *inferred)
 {
 	*inferred = (struct advise_inferred){
@@ -344,6 +368,7 @@ void advise_infer(const struct advise_measured *measured, struct advise_inferred
 			(struct advise_value){ measured->inside.open_segments, 0.9 };
 	infer_sustained(&measured->long_stream, inferred);
 	fit_line(inferred, measured->max_bytes);
+	inferred->enough = is_enough(measured, inferred);
 	if (!inferred->heads_move)
 		infer_inside(measured, inferred);
 }

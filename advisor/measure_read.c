@@ -7,12 +7,15 @@
 #include "bytes.h"
 #include "probe.h"
 
+#define LEAST_BUFFERED (256u << 10) /* what is read ahead of the first request, and more */
+
 static void measure_seek(struct probe *p)
 {
-	uint64_t n_blocks = p->dev->size_bytes / 4096, ns;
+	uint64_t n_blocks = p->dev->size_bytes / 4096, half_ns, ns;
 
 	probe_begin_step(p, "random reads", 5);
-	for (int i = 0; i < 24 && !probe_is_over(p); i++)
+	half_ns = (p->step_end_ns + probe_now(p)) / 2;
+	for (int i = 0; i < 24 && !probe_is_over(p) && probe_now(p) < half_ns; i++)
 		if (probe_read(p, probe_random_below(p, n_blocks) * 4096, p->buf, 4096, &ns) ==
 		    FAT_OK)
 			probe_keep(&p->measured->seek, ns);
@@ -219,20 +222,26 @@ static void measure_read_stream(struct probe *p)
 	}
 }
 
-/* The same through the page cache, for comparison only: nothing else is ever measured there. */
+/*
+ * The same through the page cache, for comparison only: nothing else is ever measured there. It
+ * cannot be stopped on its way, so no more is asked for than the step has time for.
+ */
 static void measure_buffered(struct probe *p)
 {
-	uint64_t off = probe_next_place(p, 2 * PROBE_STRETCH_BYTES), start;
+	uint64_t off = probe_next_place(p, 2 * PROBE_STRETCH_BYTES), len = PROBE_STRETCH_BYTES;
+	uint64_t start;
 
 	if (!p->target->read_buffered || !p->measured->read_stream.ns)
 		return;
 	probe_begin_step(p, "reads through the page cache", 3);
+	while (len >= LEAST_BUFFERED && !probe_can_read(p, 2 * len, p->step_end_ns))
+		len /= 2;
 	start = probe_now(p);
-	if (probe_is_over(p) ||
-	    p->target->read_buffered(p->target, off, p->buf, PROBE_STRETCH_BYTES) != FAT_OK)
+	if (len < LEAST_BUFFERED || probe_is_over(p) ||
+	    p->target->read_buffered(p->target, off, p->buf, len) != FAT_OK)
 		return;
-	p->measured->buffered = (struct advise_stream){ PROBE_STRETCH_BYTES, probe_now(p) - start };
-	p->measured->read_bytes += PROBE_STRETCH_BYTES;
+	p->measured->buffered = (struct advise_stream){ len, probe_now(p) - start };
+	p->measured->read_bytes += len;
 }
 
 /* ---- capacity ------------------------------------------------------------------------------ */

@@ -19,6 +19,10 @@
 #define FEW_PAGES    6
 #define LARGEST_PAGE (48u << 10)
 
+/* Of each size, on a slow device: fewer by so many parts of all, down to this. */
+#define PARTS        8
+#define LEAST_PIECES 2
+
 /*
  * Writes that give the inside of a device much to do for few bytes: a row of them, and some here
  * and there, each in another erase block. *off: where the row lies, its len bytes in p->buf.
@@ -181,23 +185,41 @@ static size_t careful_page(const struct probe *p)
 }
 
 /*
+ * So many pieces of each size, less where the device is too slow to read them all and write them
+ * back within this step; returns the bytes of all.
+ */
+static size_t plan_sizes(struct probe *p, size_t page, size_t len[ADVISE_N_SIZES])
+{
+	static const uint8_t n_pieces[ADVISE_N_SIZES] = { 24, 24, 24, 24, 16, 16, 16, 12, 8 };
+
+	for (uint32_t part = PARTS;; part--) {
+		size_t all = 0;
+
+		for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
+			size_t piece = advise_size_bytes(i);
+
+			len[i] = max_u32(n_pieces[i] * part / PARTS, LEAST_PIECES) * piece;
+			if (page > MOST_PIECES * piece)
+				len[i] = max_u32(FEW_PAGES * part / PARTS, LEAST_PIECES) * page;
+			all += len[i];
+		}
+		if (part == 1 || probe_can_read(p, 2 * all, p->step_end_ns))
+			return all;
+	}
+}
+
+/*
  * Writes of all sizes, falling, one after the other: every piece lies at a multiple of its size,
  * and the device sees one rising stream, so that no size pays for moving somewhere else.
  */
 static enum fat_status write_sizes(struct probe *p)
 {
-	static const uint8_t n_pieces[ADVISE_N_SIZES] = { 24, 24, 24, 24, 16, 16, 16, 12, 8 };
-	size_t len[ADVISE_N_SIZES], all = 0, done = 0, end = 0, page = careful_page(p);
+	size_t len[ADVISE_N_SIZES], all, done = 0, end = 0, page = careful_page(p);
 	uint64_t off;
 	enum fat_status status = FAT_OK;
 
 	probe_begin_step(p, "writes by size", 20);
-	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
-		len[i] = n_pieces[i] * advise_size_bytes(i);
-		if (page > MOST_PIECES * advise_size_bytes(i))
-			len[i] = FEW_PAGES * page;
-		all += len[i];
-	}
+	all = plan_sizes(p, page, len);
 	if (!probe_find_run(p, all, advise_size_bytes(ADVISE_N_SIZES - 1), &off) ||
 	    !probe_load(p, off, all))
 		return FAT_OK;

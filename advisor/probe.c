@@ -51,14 +51,23 @@ void probe_begin_step(struct probe *p, const char *name, unsigned percent)
 			       min_u64(probe_now(p), p->begin_ns + p->budget->max_ns));
 }
 
-/* ns of a byte in a row of requests of this size; 0 where nothing is known. */
+/*
+ * ns of a byte in a row of requests of this size, or of the nearest that was timed; 0 where none
+ * was.
+ */
 static double ns_per_byte(const struct advise_samples *samples, uint32_t piece_bytes)
 {
 	size_t i = 0;
 
 	while (i + 1 < ADVISE_N_SIZES && advise_size_bytes(i) < piece_bytes)
 		i++;
-	return advise_median(&samples[i]) / advise_size_bytes(i);
+	for (size_t far = 0; far < ADVISE_N_SIZES; far++) {
+		if (i >= far && samples[i - far].n > 0)
+			return advise_median(&samples[i - far]) / advise_size_bytes(i - far);
+		if (i + far < ADVISE_N_SIZES && samples[i + far].n > 0)
+			return advise_median(&samples[i + far]) / advise_size_bytes(i + far);
+	}
+	return 0;
 }
 
 bool probe_affords(struct probe *p, uint64_t len_bytes, uint32_t piece_bytes)
@@ -67,7 +76,8 @@ bool probe_affords(struct probe *p, uint64_t len_bytes, uint32_t piece_bytes)
 	double write_ns = ns_per_byte(p->measured->write, piece_bytes);
 	uint64_t end_ns = min_u64(p->step_end_ns, p->begin_ns + p->budget->max_ns);
 
-	return (double)probe_now(p) + (double)len_bytes * (read_ns + write_ns) <= (double)end_ns;
+	return write_ns > 0 &&
+	       (double)probe_now(p) + (double)len_bytes * (read_ns + write_ns) <= (double)end_ns;
 }
 
 bool probe_affords_dear(struct probe *p, unsigned n)
@@ -199,20 +209,11 @@ bool probe_find_run(struct probe *p, uint64_t len_bytes, uint64_t align_bytes, u
 	return probe_find_place(p, &want, off);
 }
 
-/* By the speed of the longest reads seen so far. */
-static bool has_time_to_read(struct probe *p, uint64_t len_bytes)
+bool probe_can_read(struct probe *p, uint64_t len_bytes, uint64_t end_ns)
 {
-	size_t i = ADVISE_N_SIZES - 1;
-	double read_ns;
+	double read_ns = ns_per_byte(p->measured->read, advise_size_bytes(ADVISE_N_SIZES - 1));
 
-	while (i > 0 && p->measured->read[i].n == 0)
-		i--;
-	read_ns = advise_median(&p->measured->read[i]) / advise_size_bytes(i);
-	if ((double)probe_now(p) + 1.3 * (double)len_bytes * read_ns <=
-	    (double)(p->begin_ns + p->budget->max_ns))
-		return true;
-	p->measured->out_of_budget = true;
-	return false;
+	return (double)probe_now(p) + 1.3 * (double)len_bytes * read_ns <= (double)end_ns;
 }
 
 bool probe_load(struct probe *p, uint64_t off, uint64_t len_bytes)
@@ -220,8 +221,10 @@ bool probe_load(struct probe *p, uint64_t off, uint64_t len_bytes)
 	uint64_t done = 0;
 	uint64_t ns;
 
-	if (!has_time_to_read(p, len_bytes))
+	if (!probe_can_read(p, len_bytes, p->begin_ns + p->budget->max_ns)) {
+		p->measured->out_of_budget = true;
 		return false;
+	}
 	while (done < len_bytes) {
 		size_t n = (size_t)min_u64(len_bytes - done, 1u << 20);
 

@@ -56,9 +56,12 @@ bool probe_may_write(struct probe *p, uint64_t len_bytes);
 
 /*
  * By the speeds seen so far: does it fit into this step to read so much, and then to write it back
- * in pieces of piece_bytes?
+ * in pieces of piece_bytes? No, as long as no write has been timed.
  */
 bool probe_affords(struct probe *p, uint64_t len_bytes, uint32_t piece_bytes);
+
+/* By the speed of the longest reads seen so far: can so much be read until then? */
+bool probe_can_read(struct probe *p, uint64_t len_bytes, uint64_t end_ns);
 
 /* A request and its time. Writes and flushes are recorded. */
 enum fat_status probe_read(struct probe *p, uint64_t off, void *buf, size_t len_bytes,

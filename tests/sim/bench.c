@@ -39,9 +39,25 @@ static uint64_t fats_end(const struct advise_layout *layouts)
 	return end;
 }
 
+void bench_advise(struct bench *b)
+{
+	advise_infer(&b->measured, &b->inferred);
+	advise_fit_model(&b->measured, &b->inferred, &b->model, &b->fit);
+	advise_predict(&b->measured, &b->inferred, &b->fit, b->layouts, 0, &b->prediction);
+	advise_choose(&b->facts, &b->measured, &b->inferred, &b->fit, &b->prediction,
+		      advise_purpose(0), &b->choice);
+}
+
 bool bench_run(const struct sim_params *params, struct bench *b)
 {
 	const struct advise_budget budget = { 30000000000u, 64u << 20 };
+
+	return bench_run_within(params, &budget, b);
+}
+
+bool bench_run_within(const struct sim_params *params, const struct advise_budget *budget,
+		      struct bench *b)
+{
 	const struct advise_watch watch = { never, ignore, NULL };
 	struct advise_target target;
 	struct fat_dev *content = pattern_open(params->size_bytes);
@@ -52,7 +68,7 @@ bool bench_run(const struct sim_params *params, struct bench *b)
 		return false;
 	b->facts = (struct advise_facts){ .size_bytes = params->size_bytes };
 	advise_layouts(&b->facts, 512, b->layouts);
-	status = advise_measure(&target, b->layouts, &budget, &watch, &b->measured);
+	status = advise_measure(&target, b->layouts, budget, &watch, &b->measured);
 	b->n_differences = pattern_differences(content);
 	b->n_worst_erases = advise_target_sim_worst_erases(&target, fats_end(b->layouts));
 	advise_target_close(&target);
@@ -60,11 +76,7 @@ bool bench_run(const struct sim_params *params, struct bench *b)
 		bench_fini(b);
 		return false;
 	}
-	advise_infer(&b->measured, &b->inferred);
-	advise_fit_model(&b->measured, &b->inferred, &b->model, &b->fit);
-	advise_predict(&b->measured, &b->inferred, &b->fit, b->layouts, 0, &b->prediction);
-	advise_choose(&b->facts, &b->measured, &b->inferred, &b->fit, &b->prediction,
-		      advise_purpose(0), &b->choice);
+	bench_advise(b);
 	return true;
 }
 

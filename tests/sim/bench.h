@@ -23,7 +23,12 @@ struct bench {
 
 /* With the default budget. false: it could not be measured. Freed with bench_fini(). */
 bool bench_run(const struct sim_params *params, struct bench *bench);
+bool bench_run_within(const struct sim_params *params, const struct advise_budget *budget,
+		      struct bench *bench);
 void bench_fini(struct bench *bench);
+
+/* From facts, layouts and what was measured to the choice. */
+void bench_advise(struct bench *bench);
 
 /* Set-up and tear-down of a group of tests: *state is a bench. */
 int bench_make(void **state);

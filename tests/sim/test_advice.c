@@ -88,6 +88,35 @@ static void budget_is_kept(void **state)
 	}
 }
 
+/* Where time is short the answer is good, or "don't know"; and the time is kept to within 10 %. */
+static void short_budgets_mislead_nobody(void **state)
+{
+	static const uint8_t seconds[] = { 2, 3, 5, 7, 10, 15 };
+	struct bench *all = *state;
+
+	for (size_t i = 0; sim_model(i); i++) {
+		const struct sim_params *params = sim_model(i);
+		double best = true_best(params, all++);
+
+		for (size_t k = 0; k < sizeof seconds; k++) {
+			const struct advise_budget budget = { seconds[k] * 1000000000ull, 16u << 20 };
+			struct bench b;
+			double chosen;
+
+			assert_true(bench_run_within(params, &budget, &b));
+			chosen = bench_true_score(params, &b.layouts[b.choice.row]) / best;
+			print_message("# %-10s %2u s: verdict %d, %2u KiB: %.3f of the best, "
+				      "%.1f s\n",
+				      params->name, seconds[k], b.choice.verdict,
+				      b.layouts[b.choice.row].cluster_bytes / 1024, chosen,
+				      (double)b.measured.elapsed_ns / 1e9);
+			assert_true(b.choice.verdict == ADVISE_DO_NOT_KNOW || chosen >= 0.85);
+			assert_true(b.measured.elapsed_ns <= budget.max_ns / 10 * 11);
+			bench_fini(&b);
+		}
+	}
+}
+
 static int measure_all(void **state)
 {
 	size_t n = 0;
@@ -138,6 +167,7 @@ int main(void)
 		cmocka_unit_test(promise_is_kept),
 		cmocka_unit_test(budget_is_kept),
 		cmocka_unit_test(slow_after_a_burst_is_seen),
+		cmocka_unit_test(short_budgets_mislead_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, measure_all, free_all);

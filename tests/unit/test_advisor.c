@@ -321,7 +321,7 @@ static enum advise_verdict choose_by(double longer_ns)
 	const struct advise_facts facts = { .size_bytes = 1024 * MIB };
 	const struct advise_measured measured = { .size_bytes = 1024 * MIB };
 	const struct advise_fit fit = { .error = 1 };
-	struct advise_inferred inferred = { .noise = 0.01 };
+	struct advise_inferred inferred = { .enough = true, .noise = 0.01 };
 	struct advise_layout layouts[ADVISE_N_CLUSTERS];
 	struct advise_prediction prediction = { 0 };
 	struct advise_choice choice;
