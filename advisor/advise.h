@@ -216,20 +216,20 @@ struct advise_measured {
 	enum advise_settle settle;
 	uint64_t cache_bytes; /* taken at the speed of the bus before writes slowed down */
 	struct advise_stream cache_stream; /* what it took in all, until it had settled */
-	struct fat_vec trace; /* of struct advise_request, in their order */
+	struct fat_vec trace;              /* of struct advise_request, in their order */
 	struct advise_inside inside;
 	uint64_t gap_bytes[ADVISE_N_GAPS]; /* a disk: the shortest that costs no turn; 0: unknown */
 	struct advise_samples seek_near, seek_third; /* a disk: 4 KiB reads 2 MiB, a third away */
-	struct advise_samples seek;        /* 4 KiB reads at random places */
-	struct advise_samples again;       /* the same read, again and again */
-	struct advise_samples read[ADVISE_N_SIZES]; /* rising, one after the other */
+	struct advise_samples seek;                  /* 4 KiB reads at random places */
+	struct advise_samples again;                 /* the same read, again and again */
+	struct advise_samples read[ADVISE_N_SIZES];  /* rising, one after the other */
 	struct advise_samples write[ADVISE_N_SIZES];
 	struct advise_page_scan page_scan;
 	struct advise_block_scan block_scan,
 		write_scan; /* by reads; by the ends of a stream's blocks */
 	struct advise_stream read_stream, write_stream, two_streams, four_streams;
-	struct advise_stream buffered; /* reads through the page cache */
-	struct advise_stream burst;    /* its first MiB, but for the going there */
+	struct advise_stream buffered;     /* reads through the page cache */
+	struct advise_stream burst;        /* its first MiB, but for the going there */
 	struct advise_samples long_stream; /* each MiB of a last, long one */
 	struct advise_samples flush;
 	struct advise_rehearsal rehearsal[ADVISE_N_CLUSTERS];
@@ -350,8 +350,7 @@ double advise_middle(const uint64_t *ns, size_t n); /* n <= ADVISE_SCAN_POINTS *
 double advise_write_percentile(const struct fat_vec *trace, double part);
 double advise_percentile(const struct advise_samples *samples, double part);
 
-/* ---- fit: a model of the device ---------------------------------------------------------------
- */
+/* ---- fit: a model of the device ------------------------------------------------------------ */
 
 /*
  * The simulated device (sim.h) whose replay of the recorded writes comes nearest to the times
@@ -414,8 +413,7 @@ struct advise_row {
 	bool rehearsed;              /* or played on a model that fits */
 	uint64_t slack_bytes;        /* of the files expected */
 	double check_s, mount_s;     /* reading the FATs for a check; one FAT for the first df */
-	uint64_t check_memory_bytes; /* of dosfstools' fsck.fat 4.2; this package's needs a few MiB
-				      */
+	uint64_t check_memory_bytes; /* of dosfstools' fsck.fat 4.2; ours needs a few MiB */
 	const char *hosts;           /* which read it */
 };
 

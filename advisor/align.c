@@ -31,8 +31,7 @@ static double play_score(const struct sim_params *model, const struct advise_lay
 	return advise_score(&row, purpose);
 }
 
-/* mkfs.fat is told in options that dosfstools knows too: so many reserved sectors, nothing moved.
- */
+/* mkfs.fat is told in options that dosfstools knows too: so many reserved sectors, no move. */
 static bool plan_padded(const struct advise_facts *facts, enum fat_layout_align kind,
 			const struct advise_inferred *inferred, const struct advise_layout *usual,
 			struct advise_layout *layout)

@@ -141,7 +141,7 @@ static double error_of(const struct advise_fit *fit)
 }
 
 __attribute__((format(printf, 2, 3))) static bool object(struct advise_choice *choice,
-							  const char *format, ...)
+							 const char *format, ...)
 {
 	va_list args;
 

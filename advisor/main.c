@@ -139,7 +139,7 @@ static void print_report(enum advise_format format, const struct advise_report *
 	}
 }
 
-/* The files that were asked for, opened before the measurement, so that it is not made for nothing. */
+/* The files asked for, opened before the measurement, so that it is not made for nothing. */
 struct outputs {
 	struct cli_output svg, record;
 };

@@ -305,8 +305,7 @@ static enum fat_status write_long_stream(struct probe *p)
 /* 64 KiB here, 64 KiB there, in turn. */
 struct streams {
 	uint64_t off[4];
-	size_t n, part_bytes; /* of each; loaded one behind the other, the second place in p->buf on
-			       */
+	size_t n, part_bytes; /* of each, one behind the other from the second place in p->buf on */
 };
 
 static bool load_streams(struct probe *p, struct streams *s)

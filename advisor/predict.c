@@ -32,8 +32,7 @@ struct prices {
 	bool rehearsed;
 };
 
-/* A write of len_bytes in a row of its like: measured, between two measured, or several requests.
- */
+/* A write of len_bytes in a row of its like: as measured for its size, or several requests. */
 static double write_ns(const struct advise_measured *measured,
 		       const struct advise_inferred *inferred, uint32_t len_bytes)
 {

@@ -97,7 +97,7 @@ uint64_t probe_next_place(struct probe *p, uint64_t len_bytes);
 /* A place to write to: from base_off, in steps of align_bytes. */
 struct probe_want {
 	uint64_t len_bytes, align_bytes, base_off;
-	unsigned n_erases; /* of a block, that the writes cause at most: WEAR_RUN for a row of them */
+	unsigned n_erases; /* of a block, that the writes cause at most; a row: WEAR_RUN */
 };
 
 /*

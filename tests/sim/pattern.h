@@ -11,7 +11,7 @@
 /* NULL without memory. */
 struct fat_dev *pattern_open(uint64_t size_bytes);
 
-/* How many writes had other bytes than belong there, and how many reads were not of whole blocks. */
+/* So many writes had other bytes than belong there, or reads were not of whole blocks. */
 uint64_t pattern_differences(const struct fat_dev *dev);
 
 #endif

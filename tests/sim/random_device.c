@@ -60,8 +60,7 @@ static void roll_blocks(struct dice *dice, struct sim_params *p)
 		p->block_off = between(dice, 0, p->block_bytes / 512 - 1) * 512;
 }
 
-/* Programming is as fast as sticks and cards stream, and copying a block takes two seconds at most.
- */
+/* Programming is as fast as sticks and cards stream; to copy a block takes two seconds at most. */
 static void roll_flash(struct dice *dice, struct sim_params *p)
 {
 	uint64_t slowest;

@@ -99,7 +99,8 @@ static void short_budgets_mislead_nobody(void **state)
 		double best = true_best(params, all++);
 
 		for (size_t k = 0; k < sizeof seconds; k++) {
-			const struct advise_budget budget = { seconds[k] * 1000000000ull, 16u << 20 };
+			const struct advise_budget budget = { seconds[k] * 1000000000ull,
+							      16u << 20 };
 			struct bench b;
 			double chosen;
 

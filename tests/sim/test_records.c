@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What fatadvise said of devices in the field, or of models under conditions that came up there, and
- * what it has to say: each file in records/ is one that was advised wrongly once.
+ * What fatadvise said of devices in the field, or of models under conditions that came up there,
+ * and what it has to say: each file in records/ is one that was advised wrongly once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void no_write_is_no_ground(void **state)
 	assert_int_equal(verdict_of(FOLDER "slow-bus-reads-only"), ADVISE_DO_NOT_KNOW);
 }
 
-/* A few writes of two sizes: said to be explained to 0.0 %, by prices of 0, and 64 KiB to be best. */
+/* A few writes of two sizes: explained to 0.0 %, it was said, and 64 KiB best. */
 static void few_writes_are_no_ground(void **state)
 {
 	(void)state;
@@ -49,7 +49,7 @@ static void few_writes_are_no_ground(void **state)
 	assert_int_equal(verdict_of(FOLDER "old-stick-five-writes"), ADVISE_DO_NOT_KNOW);
 }
 
-/* Sizes 5.5 % apart by a model that is off by 4.4 %, as this machine was busy: 8 KiB, it was said. */
+/* Sizes 5.5 % apart by a model that is off by 4.4 %, on a busy machine: 8 KiB, it was said. */
 static void no_more_than_the_error_does_not_matter(void **state)
 {
 	(void)state;
