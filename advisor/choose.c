@@ -42,11 +42,16 @@ struct field {
 	size_t n, best_row;
 };
 
+static bool wastes_much(const struct advise_facts *facts, const struct advise_row *row)
+{
+	return row->slack_bytes > facts->size_bytes / SLACK_PART;
+}
+
 static bool is_candidate(const struct advise_facts *facts, const struct advise_row *row,
 			 const struct advise_purpose *purpose)
 {
 	return row->layout.fat_bits != 0 && row->layout.cluster_bytes >= SMALLEST_BYTES &&
-	       row->slack_bytes <= facts->size_bytes / SLACK_PART && advise_score(row, purpose) > 0;
+	       !wastes_much(facts, row) && advise_score(row, purpose) > 0;
 }
 
 static struct field survey(const struct advise_facts *facts,
@@ -98,14 +103,18 @@ static void give_reason(const struct advise_facts *facts, const struct advise_in
 			const struct advise_purpose *purpose, struct advise_choice *choice)
 {
 	uint32_t kib = prediction->rows[choice->row].layout.cluster_bytes / 1024;
+	const struct advise_row *larger = &prediction->rows[choice->row + 1];
+	bool bounded = choice->row + 1 < ADVISE_N_CLUSTERS && larger->layout.fat_bits != 0 &&
+		       wastes_much(facts, larger);
 
 	snprintf(choice->reason, sizeof choice->reason,
 		 "a write costs %.2g ms whatever its size and %.3g ms per 64 KiB; %u KiB clusters "
 		 "are %.1f times as fast as the slowest size where each cluster is a write, "
-		 "%.2f times through a page cache",
+		 "%.2f times through a page cache%s",
 		 inferred->command_ns / 1e6, inferred->ns_per_byte * 65536 / 1e6, kib,
 		 gain(facts, prediction, choice->row, ADVISE_CLUSTER, purpose),
-		 gain(facts, prediction, choice->row, ADVISE_CACHED, purpose));
+		 gain(facts, prediction, choice->row, ADVISE_CACHED, purpose),
+		 bounded ? "; larger ones would waste too much behind files" : "");
 }
 
 /* How well the device is known. */

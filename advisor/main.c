@@ -76,10 +76,12 @@ static int open_target(const struct advise_options *options, struct advise_targe
 
 	if (options->model) {
 		*facts = (struct advise_facts){ .size_bytes = options->model->size_bytes };
-		if (advise_target_simulate(options->model, NULL, target) == FAT_OK)
-			return take_sector(options, target, facts);
-		cli_error(&advise_program, "%s: out of memory", options->model->name);
-		return EXIT_ERROR;
+		if (advise_target_simulate(options->model, NULL, target) != FAT_OK) {
+			cli_error(&advise_program, "%s: out of memory", options->model->name);
+			return EXIT_ERROR;
+		}
+		target->dev->read_only = options->read_only;
+		return take_sector(options, target, facts);
 	}
 	if (!advise_may_touch(options->path, why, sizeof why)) {
 		cli_error(&advise_program, "%s: %s", options->path, why);

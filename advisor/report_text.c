@@ -111,8 +111,11 @@ static void print_device(const struct advise_report *r, FILE *out)
 	print_sustained(r, out);
 	print_rate(out, ", in two streams", inf->two_streams_bytes_per_s);
 	print_rate(out, ", in four", inf->four_streams_bytes_per_s);
-	fprintf(out, "\n            a write takes %.3g ms + %.3g ms per 64 KiB; noise %.1f %%",
-		inf->command_ns / 1e6, inf->ns_per_byte * 65536 / 1e6, inf->noise * 100);
+	fprintf(out, "\n            ");
+	if (inf->ns_per_byte > 0)
+		fprintf(out, "a write takes %.3g ms + %.3g ms per 64 KiB; ",
+			inf->command_ns / 1e6, inf->ns_per_byte * 65536 / 1e6);
+	fprintf(out, "noise %.1f %%", inf->noise * 100);
 	print_stalls(r, out);
 	fprintf(out, "\n  inside    ");
 	if (inf->heads_move)
@@ -125,6 +128,8 @@ static void print_writes(const struct advise_report *r, FILE *out)
 {
 	char size[32];
 
+	if (r->measured->trace.n == 0)
+		return;
 	fprintf(out, "\n  single writes, one after the other:\n ");
 	for (size_t i = 0; i < ADVISE_N_SIZES; i++)
 		if (r->inferred->write_ns[i] > 0)
@@ -169,7 +174,7 @@ static void print_row(const struct advise_report *r, size_t i, double best, FILE
 		row->bytes_per_s[ADVISE_CACHED][ADVISE_PHOTOS] / 1e6,
 		row->bytes_per_s[ADVISE_CLUSTER][ADVISE_PHOTOS] / 1e6,
 		cli_size_text(row->layout.fat_bytes, size, sizeof size), row->check_s);
-	print_bar(out, best > 0 ? advise_score(row, r->purpose) / best : 0);
+	print_bar(out, advise_score(row, r->purpose) / best);
 	fputc('\n', out);
 }
 
@@ -177,6 +182,8 @@ static void print_table(const struct advise_report *r, FILE *out)
 {
 	double best = best_score(r->prediction, r->purpose);
 
+	if (best <= 0)
+		return;
 	fputs("\n  writing,  a large file                        photos\n"
 	      "  MB/s      page cache:        mounted  cluster\n"
 	      "   cluster    fresh     aged     sync by cluster  cached  cluster       FAT     "

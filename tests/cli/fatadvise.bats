@@ -109,11 +109,20 @@ make_image() {
 	[[ $output == *"no such purpose"* ]]
 }
 
+@test "--files bounds what the ends of files may waste, and says so" {
+	run -0 "$fatadvise" --files 100000 --simulate tlc-stick
+	[[ $output == *"Advice: clusters of 8 KiB"*"larger ones would waste too much"* ]]
+	[[ $output == *"The ends of the files expected waste 390.6 MiB."* ]]
+}
+
 @test "--read-only writes nothing and does not know" {
 	make_image 20M
 	run -2 "$fatadvise" --read-only --stats image
 	[[ $output == *"writes: 0 requests"* ]]
 	[[ $output == *"nothing was written"* ]]
+	run -2 "$fatadvise" --read-only --stats --simulate sd-card
+	[[ $output == *"writes: 0 requests"* ]]
+	[[ $output == *"erase block 4 MiB"*"nothing was written"* ]]
 }
 
 @test "--format asks, and runs mkfs.fat only after yes" {
