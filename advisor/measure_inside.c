@@ -95,6 +95,7 @@ static bool try_order(struct visits *v)
 
 	if (n_pages == 0)
 		n_pages = 8;
+	n_pages = min_u64(n_pages, PROBE_STRETCH_BYTES / v->page_bytes);
 	len = (size_t)n_pages * v->page_bytes;
 	if (!new_block(v, n_pages, WEAR_RUN, &start_off) || probe_is_over(p) ||
 	    !probe_affords_dear(p, 2) || !probe_may_write(p, len) || !probe_load(p, start_off, len))

@@ -184,28 +184,38 @@ static size_t careful_page(const struct probe *p)
 	return p->page_bytes ? (size_t)p->page_bytes : LARGEST_PAGE;
 }
 
-/*
- * So many pieces of each size, less where the device is too slow to read them all and write them
- * back within this step; returns the bytes of all.
- */
-static size_t plan_sizes(struct probe *p, size_t page, size_t len[ADVISE_N_SIZES])
+/* How many bytes of each size, of `part` PARTS of the usual number of pieces; returns the sum. */
+static size_t plan_sizes(uint32_t part, size_t page, size_t len[ADVISE_N_SIZES])
 {
 	static const uint8_t n_pieces[ADVISE_N_SIZES] = { 24, 24, 24, 24, 16, 16, 16, 12, 8 };
+	size_t all = 0;
 
-	for (uint32_t part = PARTS;; part--) {
-		size_t all = 0;
+	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
+		size_t piece = advise_size_bytes(i);
 
-		for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
-			size_t piece = advise_size_bytes(i);
-
-			len[i] = max_u32(n_pieces[i] * part / PARTS, LEAST_PIECES) * piece;
-			if (page > MOST_PIECES * piece)
-				len[i] = max_u32(FEW_PAGES * part / PARTS, LEAST_PIECES) * page;
-			all += len[i];
-		}
-		if (part == 1 || probe_can_read(p, 2 * all, p->step_end_ns))
-			return all;
+		len[i] = max_u32(n_pieces[i] * part / PARTS, LEAST_PIECES) * piece;
+		if (page > MOST_PIECES * piece)
+			len[i] = max_u32(FEW_PAGES * part / PARTS, LEAST_PIECES) * page;
+		all += len[i];
 	}
+	return all;
+}
+
+/*
+ * As many pieces of each size as a slow device can read and write back in this step, and as a
+ * small one has room for; loaded from *off on. 0: there is neither time nor room.
+ */
+static size_t load_sizes(struct probe *p, size_t page, size_t len[ADVISE_N_SIZES], uint64_t *off)
+{
+	for (uint32_t part = PARTS; part > 0; part--) {
+		size_t all = plan_sizes(part, page, len);
+
+		if (all <= PROBE_STRETCH_BYTES &&
+		    (part == 1 || probe_can_read(p, 2 * all, p->step_end_ns)) &&
+		    probe_find_run(p, all, advise_size_bytes(ADVISE_N_SIZES - 1), off))
+			return probe_load(p, *off, all) ? all : 0;
+	}
+	return 0;
 }
 
 /*
@@ -219,9 +229,8 @@ static enum fat_status write_sizes(struct probe *p)
 	enum fat_status status = FAT_OK;
 
 	probe_begin_step(p, "writes by size", 20);
-	all = plan_sizes(p, page, len);
-	if (!probe_find_run(p, all, advise_size_bytes(ADVISE_N_SIZES - 1), &off) ||
-	    !probe_load(p, off, all))
+	all = load_sizes(p, page, len, &off);
+	if (all == 0)
 		return FAT_OK;
 	for (size_t i = ADVISE_N_SIZES; i-- > 0 && status == FAT_OK;) {
 		size_t piece = advise_size_bytes(i);

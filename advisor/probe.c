@@ -221,6 +221,8 @@ bool probe_load(struct probe *p, uint64_t off, uint64_t len_bytes)
 	uint64_t done = 0;
 	uint64_t ns;
 
+	if (len_bytes > PROBE_STRETCH_BYTES)
+		return false;
 	if (!probe_can_read(p, len_bytes, p->begin_ns + p->budget->max_ns)) {
 		p->measured->out_of_budget = true;
 		return false;

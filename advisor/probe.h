@@ -82,7 +82,10 @@ enum fat_status probe_settle(struct probe *p, uint64_t *ns);
  */
 void probe_settle_by_reading(struct probe *p, unsigned n_least, uint64_t *ns, unsigned *n_before);
 
-/* Reads a stretch into p->buf. false if it cannot be read: another place, then. */
+/*
+ * Reads a stretch, of PROBE_STRETCH_BYTES at most, into p->buf. false if it cannot be read: another
+ * place, then.
+ */
 bool probe_load(struct probe *p, uint64_t off, uint64_t len_bytes);
 
 /* Reads a part of a stretch again and compares it with p->buf. */

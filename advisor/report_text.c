@@ -113,8 +113,8 @@ static void print_device(const struct advise_report *r, FILE *out)
 	print_rate(out, ", in four", inf->four_streams_bytes_per_s);
 	fprintf(out, "\n            ");
 	if (inf->ns_per_byte > 0)
-		fprintf(out, "a write takes %.3g ms + %.3g ms per 64 KiB; ",
-			inf->command_ns / 1e6, inf->ns_per_byte * 65536 / 1e6);
+		fprintf(out, "a write takes %.3g ms + %.3g ms per 64 KiB; ", inf->command_ns / 1e6,
+			inf->ns_per_byte * 65536 / 1e6);
 	fprintf(out, "noise %.1f %%", inf->noise * 100);
 	print_stalls(r, out);
 	fprintf(out, "\n  inside    ");
