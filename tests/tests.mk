@@ -55,12 +55,12 @@ run-tests: all $(TEST_BIN) $(HAND_BIN)
 # What .ci/run does: the samples of `make check` whole (FATWISE_FULL), and what needs no other packages.
 .PHONY: check-ci
 check-ci:
-	$(Q)TEST_TIMEOUT=1200 FATWISE_FULL=1 $(MAKE) --no-print-directory check KINDS="$(ALL_KINDS) system"
+	$(Q)TEST_TIMEOUT=1200 FATWISE_FULL=1 $(MAKE) --no-print-directory check KINDS="$(ALL_KINDS) cli/slow system"
 
 # Before a release, 25 minutes at most on two processors: besides,
 # callers and boot scripts, other compilers, sanitizers, foreign judges, fuzzing for seconds, packages,
 # a kernel. What has not begun when FULL_BUDGET seconds are over is skipped; the most valuable come first.
-FULL_KINDS := system others foreign sanitize builds boot fuzz pack
+FULL_KINDS := cli/slow system others foreign sanitize builds boot fuzz pack
 FULL_BUDGET ?= 1200
 .PHONY: check-full
 check-full:
@@ -70,11 +70,11 @@ check-full:
 
 # By hand, before a release; hours. Every recipe before foreign judges and under sanitizers, cuts at
 # sampled writes of every volume, random patches by the hundred thousand, fuzzing for half an hour a target.
-LONG_KINDS := long foreign sanitize fuzz
+LONG_KINDS := long foreign sanitize builds fuzz
 .PHONY: check-long
 check-long:
 	$(Q)CC="$(CC)" tests/packages full
-	$(Q)TEST_TIMEOUT=86400 FATWISE_FULL=1 FOREIGN=all SANITIZE=all FUZZ_SECONDS=1800 $(MAKE) \
+	$(Q)TEST_TIMEOUT=86400 FATWISE_FULL=1 FOREIGN=all SANITIZE=all BUILDS=all FUZZ_SECONDS=1800 $(MAKE) \
 		--no-print-directory run-tests KINDS="$(LONG_KINDS)"
 
 # Cuts at every write of every recipe: days.

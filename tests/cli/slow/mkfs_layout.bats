@@ -3,7 +3,7 @@
 # mkfs.fat: alignment, profiles, advice.
 
 bats_require_minimum_version 1.5.0
-load kit
+load ../kit
 
 setup() {
 	PATH=$FATWISE_BIN:$PATH

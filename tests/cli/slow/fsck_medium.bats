@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # fsck.fat on media with sectors that cannot be read, stopped by signals, at a terminal.
 bats_require_minimum_version 1.5.0
-load kit
+load ../kit
 
 setup_file() {
 	"${CC:-cc}" -shared -fPIC -O1 -x c -o "$BATS_FILE_TMPDIR/medium.so" "$BATS_TEST_DIRNAME/medium.inc" -ldl

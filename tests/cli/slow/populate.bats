@@ -3,7 +3,7 @@
 # mkfs.fat -d and --size-for: a folder becomes a volume, or is refused as a whole. What came of it is
 # read back with mtools and checked with both fsck.fat.
 bats_require_minimum_version 1.5.0
-load kit
+load ../kit
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" && build_tree tree
