@@ -52,20 +52,15 @@ run-tests: all $(TEST_BIN) $(HAND_BIN)
 	$(Q)O=$(O) CC="$(CC)" JOBS=$(JOBS) FATWISE_BIN="$(CURDIR)/$(O)" \
 		tests/run $(or $(T),$(TEST_BIN) $(SCRIPTS))
 
-# What .ci/run does: the samples of `make check` whole (FATWISE_FULL), and what needs no other packages.
-.PHONY: check-ci
-check-ci:
-	$(Q)TEST_TIMEOUT=1200 FATWISE_FULL=1 $(MAKE) --no-print-directory check KINDS="$(ALL_KINDS) cli/slow system"
-
-# Before a release, 25 minutes at most on two processors: besides,
-# callers and boot scripts, other compilers, sanitizers, foreign judges, fuzzing for seconds, packages,
-# a kernel. What has not begun when FULL_BUDGET seconds are over is skipped; the most valuable come first.
-FULL_KINDS := cli/slow system others foreign sanitize builds boot fuzz pack
-FULL_BUDGET ?= 1200
+# What .ci/run does, 25 minutes at most on two processors: the samples of `make check` whole (FATWISE_FULL);
+# besides, what is slow, callers and boot scripts, other compilers, sanitizers, foreign judges, fuzzing for
+# seconds, packages, a kernel. What has not begun when FULL_BUDGET seconds are over is skipped.
+FULL_KINDS := cli/slow system others foreign sanitize boot builds pack fuzz
+FULL_BUDGET ?= 900
 .PHONY: check-full
 check-full:
 	$(Q)CC="$(CC)" tests/packages full
-	$(Q)TEST_TIMEOUT=1200 TEST_BUDGET=$(FULL_BUDGET) FATWISE_FULL=1 FUZZ_SECONDS=10 FUZZ_SEED=1 $(MAKE) \
+	$(Q)TEST_TIMEOUT=900 TEST_BUDGET=$(FULL_BUDGET) FATWISE_FULL=1 FUZZ_SECONDS=10 FUZZ_SEED=1 $(MAKE) \
 		--no-print-directory run-tests KINDS="$(ALL_KINDS) $(FULL_KINDS)"
 
 # By hand, before a release; hours. Every recipe before foreign judges and under sanitizers, cuts at
