@@ -2,7 +2,7 @@
 /* crc: CRC-32C by half bytes: a table of 16 words, fast enough for an undo file. */
 #include "crc.h"
 
-uint32_t crc32c(uint32_t crc, const void *bytes, size_t len_bytes)
+uint32_t fat_crc32c(uint32_t crc, const void *bytes, size_t len_bytes)
 {
 	static const uint32_t table[16] = {
 		0x00000000, 0x105EC76F, 0x20BD8EDE, 0x30E349B1, 0x417B1DBC, 0x5125DAD3,

@@ -7,6 +7,6 @@
 #include <stdint.h>
 
 /* The CRC of bytes whose beginning had the CRC `crc` (0 for none). Cost: two table steps a byte. */
-uint32_t crc32c(uint32_t crc, const void *bytes, size_t len_bytes);
+uint32_t fat_crc32c(uint32_t crc, const void *bytes, size_t len_bytes);
 
 #endif

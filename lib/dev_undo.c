@@ -73,9 +73,9 @@ static enum fat_status append(struct dev_undo *undo, enum undo_kind kind, uint64
 		.payload_crc = crc,
 	};
 	size_t used = UNDO_RECORD_BYTES + record.payload_bytes;
-	size_t span = (size_t)undo_record_span(&record);
+	size_t span = (size_t)fat_undo_record_span(&record);
 
-	undo_record_encode(&record, undo->record);
+	fat_undo_record_encode(&record, undo->record);
 	memset(undo->record + used, 0, span - used);
 	return store_write(undo, undo->record, span);
 }
@@ -109,7 +109,7 @@ static enum fat_status save_piece(struct dev_undo *undo, uint64_t off, size_t le
 		return status;
 	if (is_zero(payload, len_bytes))
 		return append(undo, UNDO_ZEROS, off, len_bytes, 0);
-	return append(undo, UNDO_DATA, off, len_bytes, crc32c(0, payload, len_bytes));
+	return append(undo, UNDO_DATA, off, len_bytes, fat_crc32c(0, payload, len_bytes));
 }
 
 static enum fat_status save_gap(struct dev_undo *undo, uint64_t off, uint64_t end_off)
@@ -260,15 +260,15 @@ static const struct fat_dev_ops undo_ops = {
 static enum fat_status sample(struct fat_dev *below, struct undo_header *header)
 {
 	uint8_t bytes[UNDO_SAMPLE_BYTES];
-	size_t n = undo_sample_bytes(below->size_bytes);
+	size_t n = fat_undo_sample_bytes(below->size_bytes);
 
 	for (uint32_t i = 0; i < UNDO_N_SAMPLES; i++) {
-		enum fat_status status = fat_dev_read(
-			below, undo_sample_off(below->size_bytes, i), bytes, n);
+		enum fat_status status =
+			fat_dev_read(below, fat_undo_sample_off(below->size_bytes, i), bytes, n);
 
 		if (status != FAT_OK)
 			return status;
-		header->sample_crc[i] = crc32c(0, bytes, n);
+		header->sample_crc[i] = fat_crc32c(0, bytes, n);
 	}
 	return FAT_OK;
 }
@@ -281,7 +281,7 @@ static enum fat_status start_store(struct dev_undo *undo, const struct fat_undo_
 
 	if (status != FAT_OK)
 		return status;
-	undo_header_encode(&header, block);
+	fat_undo_header_encode(&header, block);
 	return store_write(undo, block, sizeof block);
 }
 
@@ -320,7 +320,7 @@ enum fat_status fat_undo_finish(struct fat_dev *dev)
 	enum fat_status status = fat_dev_read(dev->below, 0, bytes, n);
 
 	if (status == FAT_OK)
-		status = append(undo, UNDO_END, 0, n, crc32c(0, bytes, n));
+		status = append(undo, UNDO_END, 0, n, fat_crc32c(0, bytes, n));
 	return status == FAT_OK ? flush_store(undo) : status;
 }
 

@@ -98,7 +98,7 @@ static enum fat_status verify_write(struct fat_dev *dev, uint64_t off, const voi
 				    size_t len_bytes)
 {
 	enum fat_status status = fat_dev_write(dev->below, off, buf, len_bytes);
-	struct written fresh = { off, off + len_bytes, crc32c(0, buf, len_bytes), false };
+	struct written fresh = { off, off + len_bytes, fat_crc32c(0, buf, len_bytes), false };
 
 	return status == FAT_OK ? put(as_verify(dev), fresh) : status;
 }
@@ -172,7 +172,7 @@ static enum fat_status check_range(struct dev_verify *verify, const struct writt
 		if (status == FAT_OK && range->is_zero)
 			*is_right = *is_right && is_zero(buf, n);
 		else if (status == FAT_OK)
-			crc = crc32c(crc, buf, n);
+			crc = fat_crc32c(crc, buf, n);
 	}
 	*is_right = *is_right && (range->is_zero || crc == range->crc);
 	return status;

@@ -71,7 +71,7 @@ static enum fat_status read_record(struct undo_file *file, uint64_t off,
 	if (off + UNDO_RECORD_BYTES > file->store->size_bytes)
 		return FAT_OK;
 	status = fat_dev_read(file->store, off, bytes, sizeof bytes);
-	if (status != FAT_OK || !undo_record_decode(bytes, record))
+	if (status != FAT_OK || !fat_undo_record_decode(bytes, record))
 		return status;
 	if (record->payload_bytes > file->store->size_bytes - off - UNDO_RECORD_BYTES ||
 	    record->off > file->header.device_bytes ||
@@ -81,7 +81,7 @@ static enum fat_status read_record(struct undo_file *file, uint64_t off,
 			      record->payload_bytes);
 	*sound = status == FAT_OK &&
 		 (record->kind != UNDO_DATA ||
-		  record->payload_crc == crc32c(0, file->buf, record->payload_bytes));
+		  record->payload_crc == fat_crc32c(0, file->buf, record->payload_bytes));
 	return status;
 }
 
@@ -106,7 +106,7 @@ static enum fat_status take(struct undo_file *file, const struct undo_record *re
 	}
 	file->n_records++;
 	file->last_batch = record->batch;
-	file->end_off += undo_record_span(record);
+	file->end_off += fat_undo_record_span(record);
 	return status;
 }
 
@@ -125,7 +125,7 @@ static enum fat_status later_batch_follows(struct undo_file *file, bool *follows
 			return status;
 		if (bytes[0] == 0 && off > file->end_off + 2 * UNDO_CHUNK_BYTES)
 			return FAT_OK; /* past what a torn batch leaves, into unused store */
-		if (undo_record_decode(bytes, &record) && record.batch > file->last_batch + 1) {
+		if (fat_undo_record_decode(bytes, &record) && record.batch > file->last_batch + 1) {
 			*follows = true;
 			return FAT_OK;
 		}
@@ -172,7 +172,7 @@ static enum fat_status open_file(struct fat_dev *store, struct undo_file *file,
 	status = fat_dev_read(store, 0, block, sizeof block);
 	if (status != FAT_OK)
 		return status;
-	*verdict = undo_header_decode(block, &file->header);
+	*verdict = fat_undo_header_decode(block, &file->header);
 	if (*verdict != FAT_UNDO_SOUND)
 		return FAT_OK;
 	file->buf = malloc(UNDO_CHUNK_BYTES);
@@ -225,18 +225,18 @@ static enum fat_status overlay(struct undo_file *file, uint64_t off, uint8_t *bu
 static enum fat_status samples_match(struct undo_file *file, struct fat_dev *dev, bool *match)
 {
 	uint64_t size = dev->size_bytes;
-	size_t n = undo_sample_bytes(size);
+	size_t n = fat_undo_sample_bytes(size);
 
 	*match = true;
 	for (uint32_t i = 0; i < UNDO_N_SAMPLES && *match; i++) {
-		uint64_t off = undo_sample_off(size, i);
+		uint64_t off = fat_undo_sample_off(size, i);
 		enum fat_status status = fat_dev_read(dev, off, file->buf, n);
 
 		if (status == FAT_OK)
 			status = overlay(file, off, file->buf, n);
 		if (status != FAT_OK)
 			return status;
-		*match = crc32c(0, file->buf, n) == file->header.sample_crc[i];
+		*match = fat_crc32c(0, file->buf, n) == file->header.sample_crc[i];
 	}
 	return FAT_OK;
 }
@@ -251,7 +251,7 @@ static enum fat_status beginning_matches(struct undo_file *file, struct fat_dev 
 		return FAT_OK;
 	status = fat_dev_read(dev, 0, file->buf, (size_t)file->end_bytes);
 	if (status == FAT_OK)
-		*match = crc32c(0, file->buf, (size_t)file->end_bytes) == file->end_crc;
+		*match = fat_crc32c(0, file->buf, (size_t)file->end_bytes) == file->end_crc;
 	return status;
 }
 
@@ -299,7 +299,7 @@ static enum fat_status note_rollback(struct undo_file *file)
 
 	if (file->rolled_back)
 		return FAT_OK;
-	undo_record_encode(&record, block);
+	fat_undo_record_encode(&record, block);
 	if (end_off > file->store->size_bytes)
 		status = fat_dev_resize(file->store, end_off);
 	if (status == FAT_OK)

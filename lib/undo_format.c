@@ -28,7 +28,7 @@ enum record_off {
 	RECORD_CRC = UNDO_RECORD_BYTES - 4,
 };
 
-void undo_header_encode(const struct undo_header *header, uint8_t block[UNDO_BLOCK])
+void fat_undo_header_encode(const struct undo_header *header, uint8_t block[UNDO_BLOCK])
 {
 	memset(block, 0, UNDO_BLOCK);
 	memcpy(block, UNDO_MAGIC, sizeof UNDO_MAGIC);
@@ -38,17 +38,17 @@ void undo_header_encode(const struct undo_header *header, uint8_t block[UNDO_BLO
 	memcpy(block + HEADER_PROGRAM, header->origin.program, sizeof header->origin.program);
 	for (uint32_t i = 0; i < UNDO_N_SAMPLES; i++)
 		put_le32(block + HEADER_SAMPLES + 4 * i, header->sample_crc[i]);
-	put_le32(block + HEADER_CRC, crc32c(0, block, HEADER_CRC));
+	put_le32(block + HEADER_CRC, fat_crc32c(0, block, HEADER_CRC));
 }
 
-enum fat_undo_verdict undo_header_decode(const uint8_t block[UNDO_BLOCK],
-					 struct undo_header *header)
+enum fat_undo_verdict fat_undo_header_decode(const uint8_t block[UNDO_BLOCK],
+					     struct undo_header *header)
 {
 	if (memcmp(block, UNDO_MAGIC, sizeof UNDO_MAGIC) != 0)
 		return FAT_UNDO_NOT_UNDO;
 	if (get_le32(block + HEADER_VERSION) != UNDO_VERSION)
 		return FAT_UNDO_VERSION;
-	if (get_le32(block + HEADER_CRC) != crc32c(0, block, HEADER_CRC))
+	if (get_le32(block + HEADER_CRC) != fat_crc32c(0, block, HEADER_CRC))
 		return FAT_UNDO_CORRUPT;
 	header->device_bytes = get_le64(block + HEADER_DEVICE);
 	header->origin.created_unix = get_le64(block + HEADER_CREATED);
@@ -58,7 +58,7 @@ enum fat_undo_verdict undo_header_decode(const uint8_t block[UNDO_BLOCK],
 	return FAT_UNDO_SOUND;
 }
 
-void undo_record_encode(const struct undo_record *record, uint8_t bytes[UNDO_RECORD_BYTES])
+void fat_undo_record_encode(const struct undo_record *record, uint8_t bytes[UNDO_RECORD_BYTES])
 {
 	memset(bytes, 0, UNDO_RECORD_BYTES);
 	put_le32(bytes + RECORD_MAGIC, UNDO_RECORD_MAGIC);
@@ -69,7 +69,7 @@ void undo_record_encode(const struct undo_record *record, uint8_t bytes[UNDO_REC
 	put_le64(bytes + RECORD_LEN, record->len_bytes);
 	put_le32(bytes + RECORD_PAYLOAD, record->payload_bytes);
 	put_le32(bytes + RECORD_PAYLOAD_CRC, record->payload_crc);
-	put_le32(bytes + RECORD_CRC, crc32c(0, bytes, RECORD_CRC));
+	put_le32(bytes + RECORD_CRC, fat_crc32c(0, bytes, RECORD_CRC));
 }
 
 static bool is_consistent(const struct undo_record *record)
@@ -87,10 +87,10 @@ static bool is_consistent(const struct undo_record *record)
 	return false;
 }
 
-bool undo_record_decode(const uint8_t bytes[UNDO_RECORD_BYTES], struct undo_record *record)
+bool fat_undo_record_decode(const uint8_t bytes[UNDO_RECORD_BYTES], struct undo_record *record)
 {
 	if (get_le32(bytes + RECORD_MAGIC) != UNDO_RECORD_MAGIC ||
-	    get_le32(bytes + RECORD_CRC) != crc32c(0, bytes, RECORD_CRC))
+	    get_le32(bytes + RECORD_CRC) != fat_crc32c(0, bytes, RECORD_CRC))
 		return false;
 	*record = (struct undo_record){
 		.kind = (enum undo_kind)get_le32(bytes + RECORD_KIND),
@@ -104,20 +104,20 @@ bool undo_record_decode(const uint8_t bytes[UNDO_RECORD_BYTES], struct undo_reco
 	return is_consistent(record);
 }
 
-uint64_t undo_record_span(const struct undo_record *record)
+uint64_t fat_undo_record_span(const struct undo_record *record)
 {
 	return round_up((uint64_t)UNDO_RECORD_BYTES + record->payload_bytes, UNDO_BLOCK);
 }
 
-size_t undo_sample_bytes(uint64_t device_bytes)
+size_t fat_undo_sample_bytes(uint64_t device_bytes)
 {
 	return (size_t)min_u64(device_bytes, UNDO_SAMPLE_BYTES);
 }
 
 /* Spread evenly, first and last byte included. */
-uint64_t undo_sample_off(uint64_t device_bytes, uint32_t i)
+uint64_t fat_undo_sample_off(uint64_t device_bytes, uint32_t i)
 {
-	uint64_t room = device_bytes - undo_sample_bytes(device_bytes);
+	uint64_t room = device_bytes - fat_undo_sample_bytes(device_bytes);
 
 	if (i == UNDO_N_SAMPLES - 1)
 		return room;

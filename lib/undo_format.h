@@ -42,17 +42,17 @@ struct undo_record {
 	uint32_t payload_crc;
 };
 
-void undo_header_encode(const struct undo_header *header, uint8_t block[UNDO_BLOCK]);
-enum fat_undo_verdict undo_header_decode(const uint8_t block[UNDO_BLOCK],
-					 struct undo_header *header);
-void undo_record_encode(const struct undo_record *record, uint8_t bytes[UNDO_RECORD_BYTES]);
+void fat_undo_header_encode(const struct undo_header *header, uint8_t block[UNDO_BLOCK]);
+enum fat_undo_verdict fat_undo_header_decode(const uint8_t block[UNDO_BLOCK],
+					     struct undo_header *header);
+void fat_undo_record_encode(const struct undo_record *record, uint8_t bytes[UNDO_RECORD_BYTES]);
 /* false: no record, or one that does not verify. */
-bool undo_record_decode(const uint8_t bytes[UNDO_RECORD_BYTES], struct undo_record *record);
+bool fat_undo_record_decode(const uint8_t bytes[UNDO_RECORD_BYTES], struct undo_record *record);
 /* Store bytes from one record to the next. */
-uint64_t undo_record_span(const struct undo_record *record);
+uint64_t fat_undo_record_span(const struct undo_record *record);
 
 /* Where sample i of a device lies, and how long it is (shorter on tiny devices). */
-uint64_t undo_sample_off(uint64_t device_bytes, uint32_t i);
-size_t undo_sample_bytes(uint64_t device_bytes);
+uint64_t fat_undo_sample_off(uint64_t device_bytes, uint32_t i);
+size_t fat_undo_sample_bytes(uint64_t device_bytes);
 
 #endif

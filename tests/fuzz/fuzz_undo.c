@@ -20,7 +20,7 @@ static void mend(uint8_t *bytes, size_t n_bytes)
 	memcpy(bytes, "FATUNDO", 8);
 	put_le32(bytes + 8, 1);
 	put_le64(bytes + 16, DEVICE_BYTES);
-	put_le32(bytes + BLOCK - 4, crc32c(0, bytes, BLOCK - 4));
+	put_le32(bytes + BLOCK - 4, fat_crc32c(0, bytes, BLOCK - 4));
 	for (size_t at = BLOCK; at + 64 <= n_bytes; at += BLOCK) {
 		uint8_t *record = bytes + at;
 
@@ -28,7 +28,7 @@ static void mend(uint8_t *bytes, size_t n_bytes)
 			continue;
 		memcpy(record, "FUrc", 4);
 		record[4] &= 7;
-		put_le32(record + 60, crc32c(0, record, 60));
+		put_le32(record + 60, fat_crc32c(0, record, 60));
 	}
 }
 

@@ -40,8 +40,7 @@ case $O in
 	;;
 esac
 
-# undo_ and crc32c: shared by the files of the undo journal, private to the library.
-for pair in 'fat:fat_|undo_|crc32c' 'cli:cli_' 'host:host_'; do
+for pair in fat:fat_ cli:cli_ host:host_; do
 	nm -g --defined-only "$O/lib${pair%%:*}.a" | awk 'NF == 3 { print $3 }' |
 		grep -vE "^(${pair#*:}|__)" |
 		check "lib${pair%%:*} exports names of its own only"

@@ -217,6 +217,32 @@ static void senseless_ranges_are_refused(void **state)
 	fat_dev_close(txn);
 }
 
+/* What a copy reads of a stage's own ranges is where they have it from: a hole, a fill, a copy. */
+static void a_copys_copy_has_the_first_source(void **state)
+{
+	static uint8_t content[SIZE], seen[SIZE];
+	struct fat_dev *medium = make_medium(content);
+	struct fat_dev *txn;
+	enum fat_stage stage = FAT_STAGE_PREPARE;
+
+	(void)state;
+	assert_int_equal(fat_txn_open(medium, SECTOR, BUDGET, &txn), FAT_OK);
+	assert_int_equal(fat_txn_copy(txn, stage, 10 * SECTOR, 20 * SECTOR, 2 * SECTOR), FAT_OK);
+	assert_int_equal(fat_txn_fill(txn, stage, 0xA5, 12 * SECTOR, SECTOR), FAT_OK);
+	assert_int_equal(fat_txn_copy(txn, stage, 30 * SECTOR, 9 * SECTOR, 5 * SECTOR), FAT_OK);
+	memcpy(content + 10 * SECTOR, content + 20 * SECTOR, 2 * SECTOR);
+	memset(content + 12 * SECTOR, 0xA5, SECTOR);
+	memcpy(content + 30 * SECTOR, content + 9 * SECTOR, 5 * SECTOR);
+	assert_int_equal(fat_dev_read(txn, 0, seen, SIZE), FAT_OK);
+	assert_memory_equal(seen, content, SIZE);
+	/* what the first copy reads must stay as it is until the stage is on the medium */
+	assert_int_equal(fat_txn_fill(txn, stage, 0, 21 * SECTOR, SECTOR), FAT_ERR_ARGUMENT);
+	assert_int_equal(fat_txn_commit(txn, NULL, NULL), FAT_OK);
+	assert_int_equal(fat_dev_read(medium, 0, seen, SIZE), FAT_OK);
+	assert_memory_equal(seen, content, SIZE);
+	fat_dev_close(txn);
+}
+
 static void a_committed_run_can_be_undone(void **state)
 {
 	static uint8_t content[SIZE], seen[SIZE];
@@ -247,6 +273,7 @@ int main(void)
 		cmocka_unit_test(each_stage_ends_with_a_flush),
 		cmocka_unit_test(the_budget_holds),
 		cmocka_unit_test(senseless_ranges_are_refused),
+		cmocka_unit_test(a_copys_copy_has_the_first_source),
 		cmocka_unit_test(a_committed_run_can_be_undone),
 	};
 
