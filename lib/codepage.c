@@ -55,7 +55,7 @@ static const uint16_t cp850[128] = {
 /* One character in page -> its code point; 0: these bytes are none, or not a whole one. */
 static uint32_t convert(iconv_t converter, const uint8_t *bytes, size_t n_bytes)
 {
-	char in[2], out[8];
+	char in[2], out[8] = { 0 };
 	char *from = in, *to = out;
 	size_t in_left = n_bytes, out_left = sizeof out;
 
@@ -83,14 +83,24 @@ static void page_name(unsigned number, char name[16])
 	name[2 + n] = '\0';
 }
 
-static enum fat_status load_from_iconv(struct fat_codepage *page)
+static const char unicode_name[] = "UTF-32LE";
+
+/* From the page to Unicode, or the other way; NULL: this system knows no such page. */
+static iconv_t open_converter(const struct fat_codepage *page, bool to_page)
 {
 	char name[16];
 	iconv_t converter;
 
 	page_name(page->number, name);
-	converter = iconv_open("UTF-32LE", name);
-	if (converter == (iconv_t)-1)
+	converter = to_page ? iconv_open(name, unicode_name) : iconv_open(unicode_name, name);
+	return converter == (iconv_t)-1 ? NULL : converter;
+}
+
+static enum fat_status load_from_iconv(struct fat_codepage *page)
+{
+	iconv_t converter = open_converter(page, false);
+
+	if (!converter)
 		return FAT_ERR_ARGUMENT;
 	for (unsigned i = 0; i < 128; i++) {
 		uint8_t byte = (uint8_t)(128 + i);
@@ -116,13 +126,10 @@ enum fat_status fat_codepage_init(struct fat_codepage *page, unsigned number)
 
 static uint32_t decode_pair(const struct fat_codepage *page, const uint8_t pair[2])
 {
-	char name[16];
 	uint32_t c;
-	iconv_t converter;
+	iconv_t converter = open_converter(page, false);
 
-	page_name(page->number, name);
-	converter = iconv_open("UTF-32LE", name);
-	if (converter == (iconv_t)-1)
+	if (!converter)
 		return 0;
 	c = convert(converter, pair, 2);
 	iconv_close(converter);
@@ -150,16 +157,13 @@ uint32_t fat_codepage_decode(const struct fat_codepage *page, const uint8_t *byt
 
 static size_t encode_pair(const struct fat_codepage *page, uint32_t c, uint8_t bytes[2])
 {
-	char name[16];
-	char in[4], out[8];
+	char in[4], out[8] = { 0 };
 	char *from = in, *to = out;
 	size_t in_left = sizeof in, out_left = sizeof out;
-	iconv_t converter;
+	iconv_t converter = open_converter(page, true);
 	size_t failed;
 
-	page_name(page->number, name);
-	converter = iconv_open(name, "UTF-32LE");
-	if (converter == (iconv_t)-1)
+	if (!converter)
 		return 0;
 	put_le32((uint8_t *)in, c);
 	failed = iconv(converter, &from, &in_left, &to, &out_left);

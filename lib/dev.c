@@ -13,6 +13,20 @@
 
 #define ZERO_CHUNK_BYTES (1u << 20)
 
+struct fat_dev *fat_dev_new(size_t n_bytes, const struct fat_dev_ops *ops, struct fat_dev *below)
+{
+	struct fat_dev *dev = calloc(1, n_bytes);
+
+	if (!dev)
+		return NULL;
+	dev->ops = ops;
+	dev->below = below;
+	dev->size_bytes = below ? below->size_bytes : 0;
+	dev->block_bytes = below ? below->block_bytes : 1;
+	dev->read_only = below && below->read_only;
+	return dev;
+}
+
 enum fat_status fat_dev_fail(struct fat_dev *dev, enum fat_status status, const char *action,
 			     uint64_t off, uint64_t len_bytes, int sys_errno)
 {

@@ -292,7 +292,6 @@ static enum fat_status find_size(struct dev_file *file, bool may_be_empty, struc
 
 	if (fstat(file->fd, &st) != 0)
 		return fail(error, FAT_ERR_OPEN, "open", errno);
-	dev->block_bytes = 1;
 	if (S_ISREG(st.st_mode)) {
 		dev->size_bytes = (uint64_t)st.st_size;
 	} else if (S_ISBLK(st.st_mode)) {
@@ -344,13 +343,12 @@ static enum fat_status leave_standard_streams(struct dev_file *file, struct fat_
 enum fat_status fat_dev_file_from_fd(int fd, unsigned flags, struct fat_dev **dev,
 				     struct fat_error *error)
 {
-	struct dev_file *file = calloc(1, sizeof *file);
+	struct dev_file *file = as_file(fat_dev_new(sizeof *file, &file_ops, NULL));
 	enum fat_status status;
 
 	*dev = NULL;
 	if (!file)
 		return fail(error, FAT_ERR_MEMORY, "open", 0);
-	file->dev.ops = &file_ops;
 	file->dev.read_only = !(flags & FAT_DEV_WRITE);
 	file->fd = fd;
 	file->calls = &system_calls;

@@ -32,17 +32,35 @@ static struct dev_mem *as_mem(struct fat_dev *dev)
 	return (struct dev_mem *)dev;
 }
 
-/* The place of a page's pointer; NULL if its leaf is not there (make: if memory ran out). */
-static uint8_t **page_place(struct dev_mem *mem, uint64_t off, bool make)
+/* The place of a page's pointer; NULL if its leaf is not there. */
+static uint8_t **page_place(struct dev_mem *mem, uint64_t off)
+{
+	struct leaf *leaf = mem->leaf[off / LEAF_BYTES];
+
+	return leaf ? &leaf->page[off % LEAF_BYTES / PAGE_BYTES] : NULL;
+}
+
+static void *alloc_counted(struct dev_mem *mem, size_t n_bytes)
+{
+	void *memory = calloc(1, n_bytes);
+
+	if (memory)
+		mem->used_bytes += n_bytes;
+	return memory;
+}
+
+/* The page for off, new if need be; NULL: no memory. */
+static uint8_t *page_to_write(struct dev_mem *mem, uint64_t off)
 {
 	struct leaf **leaf = &mem->leaf[off / LEAF_BYTES];
+	uint8_t **page;
 
-	if (!*leaf && make) {
-		*leaf = calloc(1, sizeof **leaf);
-		if (*leaf)
-			mem->used_bytes += sizeof **leaf;
-	}
-	return *leaf ? &(*leaf)->page[off % LEAF_BYTES / PAGE_BYTES] : NULL;
+	if (!*leaf)
+		*leaf = alloc_counted(mem, sizeof **leaf);
+	page = page_place(mem, off);
+	if (page && !*page)
+		*page = alloc_counted(mem, PAGE_BYTES);
+	return page ? *page : NULL;
 }
 
 static enum fat_status mem_read(struct fat_dev *dev, uint64_t off, void *buf, size_t len_bytes)
@@ -54,7 +72,7 @@ static enum fat_status mem_read(struct fat_dev *dev, uint64_t off, void *buf, si
 	while (len_bytes > 0) {
 		size_t in_page = off % PAGE_BYTES;
 		size_t n = (size_t)min_u64(len_bytes, PAGE_BYTES - in_page);
-		uint8_t **page = page_place(as_mem(dev), off, false);
+		uint8_t **page = page_place(as_mem(dev), off);
 
 		if (page && *page)
 			memcpy(to, *page + in_page, n);
@@ -78,16 +96,11 @@ static enum fat_status mem_write(struct fat_dev *dev, uint64_t off, const void *
 	while (len_bytes > 0) {
 		size_t in_page = off % PAGE_BYTES;
 		size_t n = (size_t)min_u64(len_bytes, PAGE_BYTES - in_page);
-		uint8_t **page = page_place(mem, off, true);
+		uint8_t *page = page_to_write(mem, off);
 
-		if (page && !*page) {
-			*page = calloc(1, PAGE_BYTES);
-			if (*page)
-				mem->used_bytes += PAGE_BYTES;
-		}
-		if (!page || !*page)
+		if (!page)
 			return fat_dev_fail(dev, FAT_ERR_MEMORY, "write", off, len_bytes, 0);
-		memcpy(*page + in_page, from, n);
+		memcpy(page + in_page, from, n);
 		from += n;
 		off += n;
 		len_bytes -= n;
@@ -104,7 +117,7 @@ static enum fat_status mem_zero(struct fat_dev *dev, uint64_t off, uint64_t len_
 	while (len_bytes > 0) {
 		size_t in_page = off % PAGE_BYTES;
 		uint64_t n = min_u64(len_bytes, PAGE_BYTES - in_page);
-		uint8_t **page = page_place(mem, off, false);
+		uint8_t **page = page_place(mem, off);
 
 		if (!page) {
 			n = min_u64(len_bytes, LEAF_BYTES - off % LEAF_BYTES);
@@ -156,7 +169,7 @@ enum fat_status fat_dev_mem_open(uint64_t size_bytes, struct fat_dev **dev)
 	*dev = NULL;
 	if (size_bytes == 0)
 		return FAT_ERR_SIZE;
-	mem = calloc(1, sizeof *mem);
+	mem = as_mem(fat_dev_new(sizeof *mem, &mem_ops, NULL));
 	if (!mem)
 		return FAT_ERR_MEMORY;
 	mem->n_leaves = div_ceil(size_bytes, LEAF_BYTES);
@@ -165,9 +178,7 @@ enum fat_status fat_dev_mem_open(uint64_t size_bytes, struct fat_dev **dev)
 		free(mem);
 		return FAT_ERR_MEMORY;
 	}
-	mem->dev.ops = &mem_ops;
 	mem->dev.size_bytes = size_bytes;
-	mem->dev.block_bytes = 1;
 	*dev = &mem->dev;
 	return FAT_OK;
 }

@@ -283,16 +283,11 @@ static const struct fat_dev_ops salvage_ops = {
 enum fat_status fat_dev_salvage_open(struct fat_dev *below, uint32_t unit_bytes,
 				     struct fat_dev **dev)
 {
-	struct dev_salvage *salvage = calloc(1, sizeof *salvage);
+	struct dev_salvage *salvage = as_salvage(fat_dev_new(sizeof *salvage, &salvage_ops, below));
 
 	*dev = NULL;
 	if (!salvage)
 		return FAT_ERR_MEMORY;
-	salvage->dev.ops = &salvage_ops;
-	salvage->dev.below = below;
-	salvage->dev.size_bytes = below->size_bytes;
-	salvage->dev.block_bytes = below->block_bytes;
-	salvage->dev.read_only = below->read_only;
 	salvage->unit_bytes = unit_bytes;
 	fat_vec_init(&salvage->bad, sizeof(struct fat_dev_range), MAX_RANGES);
 	*dev = &salvage->dev;

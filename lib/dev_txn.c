@@ -726,15 +726,12 @@ static const struct fat_dev_ops txn_ops = {
 enum fat_status fat_txn_open(struct fat_dev *below, uint32_t sector_bytes, uint64_t max_bytes,
 			     struct fat_dev **dev)
 {
-	struct dev_txn *txn = calloc(1, sizeof *txn);
+	struct dev_txn *txn = as_txn(fat_dev_new(sizeof *txn, &txn_ops, below));
 
 	*dev = NULL;
 	if (!txn)
 		return FAT_ERR_MEMORY;
-	txn->dev.ops = &txn_ops;
-	txn->dev.below = below;
-	txn->dev.size_bytes = below->size_bytes;
-	txn->dev.block_bytes = below->block_bytes;
+	txn->dev.read_only = false; /* what is held back harms no medium: a check stages edits too */
 	txn->sector_bytes = sector_bytes;
 	txn->max_bytes = max_bytes;
 	txn->stage = FAT_STAGE_PREPARE;

@@ -288,17 +288,12 @@ static enum fat_status start_store(struct dev_undo *undo, const struct fat_undo_
 enum fat_status fat_undo_create(struct fat_dev *below, struct fat_dev *store,
 				const struct fat_undo_origin *origin, struct fat_dev **dev)
 {
-	struct dev_undo *undo = calloc(1, sizeof *undo);
+	struct dev_undo *undo = as_undo(fat_dev_new(sizeof *undo, &undo_ops, below));
 	enum fat_status status = FAT_ERR_MEMORY;
 
 	*dev = NULL;
 	if (!undo)
 		return status;
-	undo->dev.ops = &undo_ops;
-	undo->dev.below = below;
-	undo->dev.size_bytes = below->size_bytes;
-	undo->dev.block_bytes = below->block_bytes;
-	undo->dev.read_only = below->read_only;
 	undo->store = store;
 	undo->record = malloc((size_t)round_up(UNDO_RECORD_BYTES + UNDO_CHUNK_BYTES, UNDO_BLOCK));
 	if (undo->record)

@@ -139,16 +139,11 @@ static const struct fat_dev_ops verify_ops = {
 
 enum fat_status fat_verify_open(struct fat_dev *below, struct fat_dev **dev)
 {
-	struct dev_verify *verify = calloc(1, sizeof *verify);
+	struct dev_verify *verify = as_verify(fat_dev_new(sizeof *verify, &verify_ops, below));
 
 	*dev = NULL;
 	if (!verify)
 		return FAT_ERR_MEMORY;
-	verify->dev.ops = &verify_ops;
-	verify->dev.below = below;
-	verify->dev.size_bytes = below->size_bytes;
-	verify->dev.block_bytes = below->block_bytes;
-	verify->dev.read_only = below->read_only;
 	*dev = &verify->dev;
 	return FAT_OK;
 }

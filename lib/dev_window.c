@@ -73,14 +73,10 @@ enum fat_status fat_dev_window_open(struct fat_dev *below, uint64_t start_off, u
 	*dev = NULL;
 	if (start_off >= below->size_bytes || len_bytes > below->size_bytes - start_off)
 		return FAT_ERR_RANGE;
-	window = calloc(1, sizeof *window);
+	window = (struct dev_window *)fat_dev_new(sizeof *window, &window_ops, below);
 	if (!window)
 		return FAT_ERR_MEMORY;
-	window->dev.ops = &window_ops;
-	window->dev.below = below;
 	window->dev.size_bytes = len_bytes ? len_bytes : below->size_bytes - start_off;
-	window->dev.block_bytes = below->block_bytes;
-	window->dev.read_only = below->read_only;
 	window->start_off = start_off;
 	*dev = &window->dev;
 	return FAT_OK;

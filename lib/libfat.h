@@ -146,6 +146,13 @@ void fat_dev_close(struct fat_dev *dev);
 /* The lowest layer, where the statistics are. O(depth). */
 struct fat_dev *fat_dev_base(struct fat_dev *dev);
 
+/*
+ * For layers: n_bytes of zeroed memory that begin with a struct fat_dev of these operations; size,
+ * blocks and read-only are those of below (NULL: a base). The layer's close() frees it. Returns NULL
+ * without memory.
+ */
+struct fat_dev *fat_dev_new(size_t n_bytes, const struct fat_dev_ops *ops, struct fat_dev *below);
+
 /* For layers: records an error and returns its status. */
 enum fat_status fat_dev_fail(struct fat_dev *dev, enum fat_status status, const char *action,
 			     uint64_t off, uint64_t len_bytes, int sys_errno);
