@@ -151,6 +151,7 @@ help:
 	@echo 'make check-others        with mtools, util-linux, libblockdev, systemd in front'
 	@echo 'make check-boot          boots a kernel with a damaged volume, pulls the plug (qemu)'
 	@echo 'make fuzz                fuzz targets (needs clang); FUZZ_SECONDS=60, T=check for one'
+	@echo 'make afl                 AFL++ on the programs; AFL_SECONDS=300, T=fsck-a for one'
 	@echo 'make lint-deep           cppcheck and clang-tidy (many minutes)'
 	@echo 'make coverage            what the tests run of each room (needs gcovr)'
 	@echo 'make mutate              which wrong lines the tests notice (hours)'

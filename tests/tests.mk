@@ -154,6 +154,11 @@ $(FUZZ_BIN): build/fuzz/%: build/fuzz/tests/fuzz/%.o build/fuzz/libfuzzed.a
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
 -include $(FUZZ_OBJ:.o=.d)
 
+# AFL++ on the programs, `make afl AFL_SECONDS=300`, T=fsck-a for one command line.
+.PHONY: afl
+afl:
+	$(Q)tests/fuzz/afl $(T)
+
 .PHONY: fuzz fuzz-build
 fuzz-build: $(if $(T),build/fuzz/fuzz_$(T),$(FUZZ_BIN))
 fuzz:
