@@ -520,6 +520,16 @@ static void check_ends(struct dir_check *check)
 		dir_fault(check, F_DOTDOT_MISSING, 0, 0, 0);
 }
 
+/* At most a name a slot. */
+static void expect_names(struct dir_check *check, const struct dir_node *node)
+{
+	uint64_t n_slots = (uint64_t)node->n_clus * check->fsck->geometry.cluster_bytes / FAT_SLOT_BYTES;
+	size_t n = (size_t)min_u64(n_slots, FAT_MAX_DIR_SLOTS);
+
+	name_set_expect(&check->shorts, n);
+	name_set_expect(&check->names, n);
+}
+
 enum fat_status check_dir(struct fsck *fsck, uint32_t index)
 {
 	struct dir_check *check = calloc(1, sizeof *check);
@@ -533,6 +543,7 @@ enum fat_status check_dir(struct fsck *fsck, uint32_t index)
 	check->dir = index;
 	check->is_root = index == 0;
 	check->first_fault = fsck->faults.n;
+	expect_names(check, node);
 	status = fat_dir_open(&dir, &fsck->table, node->start);
 	dir.limit_clus = node->n_clus;
 	while (status == FAT_OK && !check->stop) {

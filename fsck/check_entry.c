@@ -189,8 +189,6 @@ static enum fat_status add_name(struct name_set *set, uint64_t hash, const struc
 		.size = entry->dirent.size_bytes,
 	};
 
-	if (name_set_find(set, hash))
-		return FAT_OK;
 	return name_set_add(set, &item) ? FAT_OK : FAT_ERR_MEMORY;
 }
 

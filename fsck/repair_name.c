@@ -42,8 +42,7 @@ static enum fat_status add_names(struct repair *repair, const struct fat_dir *di
 
 		if (kind != FAT_SLOT_FILE && kind != FAT_SLOT_DIRECTORY)
 			continue;
-		if (item.entry_off != own_off && !name_set_find(&repair->names, item.hash) &&
-		    !name_set_add(&repair->names, &item))
+		if (item.entry_off != own_off && !name_set_add(&repair->names, &item))
 			return FAT_ERR_MEMORY;
 	}
 	return FAT_OK;
@@ -93,7 +92,7 @@ enum fat_status repair_unique_name(struct repair *repair, uint32_t start, uint64
 	for (uint32_t tail = 1; is_taken(repair, name, own_off) && tail <= MAX_TAIL; tail++)
 		fat_short_alias(units, n, tail, page, name);
 	item.hash = hash_of(name);
-	if (!name_set_find(&repair->names, item.hash) && !name_set_add(&repair->names, &item))
+	if (!name_set_add(&repair->names, &item))
 		return FAT_ERR_MEMORY;
 	return FAT_OK;
 }

@@ -142,27 +142,34 @@ bool fat_units_same(const uint16_t *a, size_t n_a, const uint16_t *b, size_t n_b
 
 /* ---- short names ---- */
 
-static bool is_one_of(uint32_t c, const char *set)
+/*
+ * What is wrong with a byte of a short name; capitals, digits and all above ASCII: nothing. What is
+ * FAT_SHORT_CONTROL is forbidden in long names too.
+ */
+static unsigned flaw_of(uint8_t c)
 {
-	return c && c < 0x80 && strchr(set, (int)c);
+	static const uint8_t of_mark[] = {
+		['"'] = FAT_SHORT_CONTROL,  ['*'] = FAT_SHORT_CONTROL,	['/'] = FAT_SHORT_CONTROL,
+		[':'] = FAT_SHORT_CONTROL,  ['<'] = FAT_SHORT_CONTROL,	['>'] = FAT_SHORT_CONTROL,
+		['?'] = FAT_SHORT_CONTROL,  ['\\'] = FAT_SHORT_CONTROL, ['|'] = FAT_SHORT_CONTROL,
+		['+'] = FAT_SHORT_RESERVED, [','] = FAT_SHORT_RESERVED, ['.'] = FAT_SHORT_RESERVED,
+		[';'] = FAT_SHORT_RESERVED, ['='] = FAT_SHORT_RESERVED, ['['] = FAT_SHORT_RESERVED,
+		[']'] = FAT_SHORT_RESERVED,
+	};
+
+	if (c < 0x20)
+		return FAT_SHORT_CONTROL;
+	if (c >= 'a' && c <= 'z')
+		return FAT_SHORT_LOWER;
+	return c < sizeof of_mark ? of_mark[c] : 0;
 }
 
 unsigned fat_short_check(const uint8_t name[FAT_SHORT_BYTES])
 {
 	unsigned flaws = name[0] == ' ' ? FAT_SHORT_CONTROL : 0;
 
-	for (size_t i = 0; i < FAT_SHORT_BYTES; i++) {
-		uint8_t c = name[i];
-
-		if (i == 0 && c == 0x05)
-			continue;
-		if (c < 0x20 || is_one_of(c, "\"*/:<>?\\|"))
-			flaws |= FAT_SHORT_CONTROL;
-		else if (is_one_of(c, "+,.;=[]"))
-			flaws |= FAT_SHORT_RESERVED;
-		else if (c >= 'a' && c <= 'z')
-			flaws |= FAT_SHORT_LOWER;
-	}
+	for (size_t i = name[0] == 0x05; i < FAT_SHORT_BYTES; i++)
+		flaws |= flaw_of(name[i]);
 	return flaws;
 }
 
@@ -301,10 +308,12 @@ static enum fat_long_verdict judge_chars(const struct fat_long_name *longname, u
 	for (size_t i = 0; i < n; i++) {
 		if (longname->unit[i] < 0x20 || longname->unit[i] == '/')
 			return FAT_LONG_CHARS;
-		if (longname->unit[i] == 0xFFFF || is_one_of(longname->unit[i], "\"*:<>?\\|"))
+		if (longname->unit[i] == 0xFFFF ||
+		    (longname->unit[i] < 0x80 &&
+		     flaw_of((uint8_t)longname->unit[i]) == FAT_SHORT_CONTROL))
 			*flaws |= FAT_LONG_FORBIDDEN;
 	}
-	if (is_one_of(longname->unit[n - 1], ". "))
+	if (longname->unit[n - 1] == '.' || longname->unit[n - 1] == ' ')
 		*flaws |= FAT_LONG_TRAILING;
 	return FAT_LONG_OK;
 }
