@@ -141,7 +141,7 @@ struct advise_stream {
 
 /* Reads across a boundary that was foretold, each beside one across none, at places not seen
  * before. */
-#define ADVISE_MAX_PAIRS 16
+#define ADVISE_MAX_PAIRS 48
 struct advise_pairs {
 	size_t n;
 	uint64_t across_ns[ADVISE_MAX_PAIRS], beside_ns[ADVISE_MAX_PAIRS];

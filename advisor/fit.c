@@ -93,7 +93,7 @@ static void try_ways(struct search *s, struct sim_params p)
 	}
 }
 
-/* On a device that was never full going elsewhere costs little: what visits told does not count. */
+/* On a device that was never full going elsewhere costs little: what visits told may not count. */
 static void try_blocks(struct search *s, const struct advise_inferred *inferred)
 {
 	const struct advise_inside *inside = &s->measured->inside;
@@ -112,9 +112,13 @@ static void try_blocks(struct search *s, const struct advise_inferred *inferred)
 			try_ways(s, p);
 	}
 	p.fresh = true;
-	p.fat_blocks = 0;
-	for (p.open_segments = 1; p.open_segments <= MOST_OPEN; p.open_segments++)
+	for (p.open_segments = 1; p.open_segments <= MOST_OPEN; p.open_segments++) {
+		p.fat_blocks = 0;
 		try_ways(s, p);
+		p.fat_blocks = inside->fat_blocks;
+		if (p.fat_blocks > 0)
+			try_ways(s, p);
+	}
 }
 
 /* Blocks for the FAT, as far as visits did not tell: the rehearsal wrote there. */

@@ -18,6 +18,7 @@
 #define SMALLEST_BLOCK (256u << 10)
 #define LARGEST_BLOCK  (32u << 20)
 #define CLEARLY        1.5
+#define LARGEST_ODD    9
 #define MOST_OPEN      8
 
 /* Part of the variance that the best line leaves; 1 if the line falls. */
@@ -93,29 +94,45 @@ static double try_offsets(const struct teeth *t, uint64_t block, struct advise_s
 	return best->left;
 }
 
+/*
+ * Among so many sizes chance explains visits too. Blocks are a few powers of two long: what is not
+ * must explain them better.
+ */
+static double weighed(uint64_t block, double left)
+{
+	uint64_t odd = block / SMALLEST_BLOCK;
+
+	while (odd % 2 == 0)
+		odd /= 2;
+	return odd > LARGEST_ODD ? left * CLEARLY : left;
+}
+
 /* No other size may explain the visits nearly as well. */
 void advise_find_sawtooth(const struct advise_inside *inside, uint64_t page_bytes,
 			  struct advise_sawtooth *found)
 {
 	struct teeth t = { inside, page_bytes ? page_bytes : 16384 };
-	double second = 1;
+	double least = 1, second = 1;
 
 	*found = (struct advise_sawtooth){ .left = 1 };
 	if (inside->n_visits < 12)
 		return;
 	for (uint64_t block = SMALLEST_BLOCK; block <= LARGEST_BLOCK; block += SMALLEST_BLOCK) {
 		struct advise_sawtooth best;
+		double left;
 
 		if (block % t.page_bytes)
 			continue;
-		if (try_offsets(&t, block, &best) >= found->left) {
-			second = fmin(second, best.left);
+		left = weighed(block, try_offsets(&t, block, &best));
+		if (left >= least) {
+			second = fmin(second, left);
 			continue;
 		}
-		second = found->left;
+		second = least;
+		least = left;
 		*found = best;
 	}
-	if (found->left * CLEARLY >= second)
+	if (least * CLEARLY >= second)
 		found->block_bytes = 0;
 }
 

@@ -7,6 +7,14 @@
 #include "bytes.h"
 #include "probe.h"
 
+#define FEW_PAIRS 16
+
+/* Of pairs, the part that says so: less is a no, more a yes, and what is between them open. */
+#define PAIRS_DENY   0.3
+#define PAIRS_DOUBT  0.6
+#define PAIRS_ENOUGH 0.75
+#define PAIRS_HOLD   0.9
+
 #define LEAST_BUFFERED (256u << 10) /* what is read ahead of the first request, and more */
 
 static void measure_seek(struct probe *p)
@@ -50,14 +58,25 @@ static bool read_across(struct probe *p, uint64_t off, uint64_t *ns)
 	       probe_read(p, off - half, p->buf, (size_t)2 * half, ns) == FAT_OK;
 }
 
+/* Enough pairs to say yes or no; noise needs more of them. */
+static bool is_decided(const struct advise_pairs *pairs, double noise)
+{
+	double sure = pairs->n < FEW_PAIRS ? 0.5 : advise_pairs_agree(pairs, noise);
+
+	return sure < PAIRS_DENY || sure > PAIRS_HOLD;
+}
+
 /* Across the points phase + k * period, k at random, and across the points beside them. */
 static void hold_out(struct probe *p, uint64_t period, uint64_t phase, uint64_t beside,
 		     struct advise_pairs *pairs)
 {
 	uint64_t n_periods = p->dev->size_bytes / period;
+	double noise = advise_noise(p->measured);
 
 	pairs->n = 0;
-	for (int i = 0; n_periods > 2 && i < ADVISE_MAX_PAIRS && !probe_is_over(p); i++) {
+	for (int i = 0; n_periods > 2 && i < ADVISE_MAX_PAIRS && !probe_is_over(p) &&
+			!is_decided(pairs, noise);
+	     i++) {
 		uint64_t off = (1 + probe_random_below(p, n_periods - 2)) * period + phase;
 		uint64_t across, other;
 
@@ -166,7 +185,10 @@ static void scan_blocks(struct probe *p, uint64_t step, uint64_t phase, double n
 	}
 }
 
-/* A period may hide a shorter one whose other boundaries were missed. */
+/*
+ * A period may hide a shorter one whose other boundaries were missed. Where noise leaves that open
+ * the period is not known.
+ */
 static void try_divisors(struct probe *p, struct advise_block_scan *scan, double noise)
 {
 	static const uint8_t divisors[] = { 2, 3, 5 };
@@ -174,14 +196,16 @@ static void try_divisors(struct probe *p, struct advise_block_scan *scan, double
 	for (size_t i = 0; i < sizeof divisors; i++) {
 		uint64_t part = scan->period_bytes / divisors[i];
 		struct advise_pairs pairs;
+		double sure;
 
 		if (part % scan->step_bytes != 0 || part < 4 * scan->step_bytes)
 			continue;
 		hold_out(p, scan->period_bytes, scan->phase_off % scan->period_bytes + part,
 			 scan->step_bytes, &pairs);
-		if (pairs.n < 6 || advise_pairs_agree(&pairs, noise) < 0.75)
+		sure = advise_pairs_agree(&pairs, noise);
+		if (pairs.n < 6 || sure < PAIRS_DOUBT)
 			continue;
-		scan->period_bytes = part;
+		scan->period_bytes = sure < PAIRS_ENOUGH ? 0 : part;
 		i = (size_t)-1; /* from the start */
 	}
 }
@@ -203,6 +227,8 @@ static void find_blocks(struct probe *p)
 	scan->phase_off = first % scan->period_bytes;
 	p->step_end_ns += p->budget->max_ns / 20;
 	try_divisors(p, scan, noise);
+	if (scan->period_bytes == 0)
+		return;
 	scan->phase_off %= scan->period_bytes;
 	hold_out(p, scan->period_bytes, scan->phase_off, scan->step_bytes, &scan->pairs);
 }

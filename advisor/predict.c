@@ -18,21 +18,24 @@
 #define LARGE_BYTES      (128.0 * 1048576)
 #define PHOTO_BYTES      (3456.0 * 1024)
 #define N_PHOTOS         32
-#define FILE_BYTES       6000.0
-#define APPEND_BYTES     3000.0
+#define FILE_BYTES       6144u /* of whole sectors */
+#define APPEND_BYTES     3584u
+#define N_FILES          20 /* in a folder */
 #define CALL_BYTES       (128.0 * 1024)
 
 /* The prices of a volume's writes, ns. */
 struct prices {
-	double cluster;    /* one cluster, in a row of them */
-	double meta;       /* a sector of each FAT and one of the directory */
-	double come_back;  /* what the next data write costs more */
-	double max_stream; /* a byte in a long stream */
+	double cluster;      /* one cluster, in a row of them */
+	double meta;         /* a sector of each FAT and one of the directory */
+	double come_back;    /* what the next data write costs more */
+	double file, pieces; /* a small file's data at once, and cluster by cluster */
+	double append;       /* a record of a log */
+	double max_stream;   /* a byte in a long stream */
 	double far_read;
 	bool rehearsed;
 };
 
-/* A write of len_bytes in a row of its like: as measured for its size, or several requests. */
+/* A write of len_bytes in a row of its like: by the sizes measured, or several requests. */
 static double write_ns(const struct advise_measured *measured,
 		       const struct advise_inferred *inferred, uint32_t len_bytes)
 {
@@ -40,10 +43,25 @@ static double write_ns(const struct advise_measured *measured,
 
 	if (len_bytes > max)
 		return write_ns(measured, inferred, max) * (double)div_ceil(len_bytes, max);
-	for (size_t i = 0; i < ADVISE_N_SIZES; i++)
-		if (advise_size_bytes(i) >= len_bytes && inferred->write_ns[i] > 0)
-			return inferred->write_ns[i];
+	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
+		double size = advise_size_bytes(i), ns = inferred->write_ns[i];
+		double less_ns = i > 0 && ns > 0 ? inferred->write_ns[i - 1] : 0;
+
+		if (size < len_bytes || ns <= 0)
+			continue;
+		/* the size before is half as long */
+		return less_ns > 0 ? less_ns + (ns - less_ns) * (2 * len_bytes / size - 1) : ns;
+	}
 	return inferred->command_ns + inferred->ns_per_byte * len_bytes;
+}
+
+/*
+ * Where it was not rehearsed because a write elsewhere closes a block, visits have told what that
+ * takes: one for the metadata of a file is the least.
+ */
+static double visit_ns(const struct advise_inside *inside)
+{
+	return inside->costs ? advise_middle(inside->visit_ns, inside->n_visits) : 0;
 }
 
 static bool price_by_rehearsal(const struct advise_rehearsal *r, struct prices *prices)
@@ -73,12 +91,29 @@ static void borrow_meta(const struct advise_measured *measured, size_t index, st
 	}
 }
 
+/* Data of less than some clusters, in requests of one at most. */
+static double pieces_ns(const struct advise_measured *measured,
+			const struct advise_inferred *inferred, uint32_t cluster_bytes,
+			uint32_t len_bytes)
+{
+	double ns = 0;
+
+	while (len_bytes > 0) {
+		uint32_t n = min_u32(len_bytes, cluster_bytes);
+
+		ns += write_ns(measured, inferred, max_u32(n, measured->block_bytes));
+		len_bytes -= n;
+	}
+	return ns;
+}
+
 static struct prices price(const struct advise_measured *measured,
 			   const struct advise_inferred *inferred, size_t index)
 {
 	uint32_t cluster = 512u << index;
 	double sector = write_ns(measured, inferred, measured->block_bytes);
-	struct prices prices = { .meta = 3 * sector, .far_read = inferred->far_read_ns };
+	struct prices prices = { .meta = fmax(3 * sector, visit_ns(&measured->inside)),
+				 .far_read = inferred->far_read_ns };
 
 	prices.rehearsed = price_by_rehearsal(&measured->rehearsal[index], &prices);
 	if (!prices.rehearsed) {
@@ -86,6 +121,10 @@ static struct prices price(const struct advise_measured *measured,
 			write_ns(measured, inferred, max_u32(cluster, measured->block_bytes));
 		borrow_meta(measured, index, &prices);
 	}
+	prices.pieces = pieces_ns(measured, inferred, cluster, FILE_BYTES);
+	/* in two of a page's places out of four it is cut where a page ends */
+	prices.file = (pieces_ns(measured, inferred, UINT32_MAX, FILE_BYTES) + prices.pieces) / 2;
+	prices.append = write_ns(measured, inferred, max_u32(APPEND_BYTES, measured->block_bytes));
 	if (inferred->write_bytes_per_s > 0)
 		prices.max_stream = 1e9 / inferred->write_bytes_per_s;
 	else
@@ -158,6 +197,27 @@ static double writer_ns(const struct advise_layout *l, const struct prices *pric
 	return cluster_writer_ns(l, prices, bytes);
 }
 
+/*
+ * A file and its part of a folder, which is a cluster of zeros. Through a cache the metadata come
+ * once in all; else its entry comes with it, and a write to each FAT, and, mounted with sync, two
+ * more for each cluster but the first.
+ */
+static double small_file_ns(const struct advise_layout *l, const struct prices *prices,
+			    enum advise_writer writer)
+{
+	double n_clusters = (double)div_ceil(FILE_BYTES, l->cluster_bytes);
+	bool at_once = writer == ADVISE_CACHED || writer == ADVISE_SYNC;
+	double data_ns = at_once ? prices->file : prices->pieces;
+	double meta_ns = prices->meta + prices->come_back;
+
+	data_ns += prices->cluster / N_FILES;
+	if (writer == ADVISE_CACHED || writer == ADVISE_AGED)
+		return data_ns;
+	if (writer == ADVISE_SYNC)
+		meta_ns += (n_clusters - 1) * prices->meta * 4 / 3;
+	return data_ns + meta_ns * (1 + 1.0 / N_FILES);
+}
+
 static void predict_by_prices(const struct prices *prices, struct advise_row *row)
 {
 	const struct advise_layout *l = &row->layout;
@@ -168,15 +228,12 @@ static void predict_by_prices(const struct prices *prices, struct advise_row *ro
 		bool cached = writer == ADVISE_CACHED || writer == ADVISE_AGED;
 		/* what is open at once: all photos together, or one after the other */
 		double photos = cached ? N_PHOTOS * PHOTO_BYTES : PHOTO_BYTES;
-		double file_ns = cached ? fmax(prices->cluster, FILE_BYTES * prices->max_stream)
-					: writer_ns(l, prices, writer, FILE_BYTES);
-		double append_ns = prices->cluster * fmin(1, APPEND_BYTES / l->cluster_bytes) +
-				   prices->meta / 3 + prices->come_back +
-				   APPEND_BYTES / l->cluster_bytes * prices->meta * 2 / 3;
+		double append_ns = prices->append + prices->meta / 3 + prices->come_back +
+				   (double)APPEND_BYTES / l->cluster_bytes * prices->meta * 2 / 3;
 
 		rate[ADVISE_LARGE] = LARGE_BYTES * 1e9 / writer_ns(l, prices, writer, LARGE_BYTES);
 		rate[ADVISE_PHOTOS] = photos * 1e9 / writer_ns(l, prices, writer, photos);
-		rate[ADVISE_SMALL] = FILE_BYTES * 1e9 / (file_ns + prices->cluster / 20);
+		rate[ADVISE_SMALL] = FILE_BYTES * 1e9 / small_file_ns(l, prices, writer);
 		rate[ADVISE_LOG] = APPEND_BYTES * 1e9 / append_ns;
 	}
 	row->rehearsed = prices->rehearsed;

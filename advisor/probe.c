@@ -183,8 +183,9 @@ static uint64_t place_in_block(const struct probe *p, const struct probe_want *w
 bool probe_find_place(struct probe *p, const struct probe_want *want, uint64_t *off)
 {
 	uint64_t size = p->dev->size_bytes, block = p->wear.block_bytes;
-	/* the first blocks are looked at by themselves */
-	uint64_t front = max_u64(p->front_off, min_u64(PROBE_FRONT_BLOCKS * block, size / 8));
+	/* the first blocks, which may be made for FATs, are looked at by themselves */
+	uint64_t longest = block ? block : WEAR_LONGEST_BLOCK;
+	uint64_t front = max_u64(p->front_off, min_u64(PROBE_FRONT_BLOCKS * longest, size / 8));
 
 	for (int i = 0; i < MOST_PLACES && front + want->len_bytes < size; i++) {
 		double part = 0.31 + 0.6180339887498949 * p->n_places++;

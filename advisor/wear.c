@@ -8,9 +8,8 @@
 
 #define MOST_CLAIMS 4096
 
-/* The longest blocks known are of 24 MiB; small devices have smaller ones [PROBING 3]. */
-#define LONGEST_BLOCK (24u << 20)
-#define LARGE_BYTES   (1000u << 20)
+/* Smaller devices have shorter blocks. */
+#define LARGE_BYTES (1000u << 20)
 
 struct claim {
 	uint64_t from_off, to_off;
@@ -19,7 +18,7 @@ struct claim {
 
 void wear_init(struct wear *wear, uint64_t size_bytes)
 {
-	*wear = (struct wear){ .apart_bytes = size_bytes >= LARGE_BYTES ? LONGEST_BLOCK
+	*wear = (struct wear){ .apart_bytes = size_bytes >= LARGE_BYTES ? WEAR_LONGEST_BLOCK
 									: size_bytes / 64 };
 	fat_vec_init(&wear->claims, sizeof(struct claim), MOST_CLAIMS);
 }

@@ -14,6 +14,9 @@
 
 #include "vec.h"
 
+/* The longest blocks known [PROBING 3]. */
+#define WEAR_LONGEST_BLOCK (24u << 20)
+
 /* Times that a block may be erased because of a measurement. */
 #define WEAR_MOST 3
 
