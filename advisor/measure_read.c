@@ -254,13 +254,13 @@ static void measure_read_stream(struct probe *p)
  */
 static void measure_buffered(struct probe *p)
 {
-	uint64_t off = probe_next_place(p, 2 * PROBE_STRETCH_BYTES), len = PROBE_STRETCH_BYTES;
-	uint64_t start;
+	uint64_t off = probe_next_place(p, 2 * PROBE_STRETCH_BYTES), start;
+	size_t len = PROBE_STRETCH_BYTES;
 
 	if (!p->target->read_buffered || !p->measured->read_stream.ns)
 		return;
 	probe_begin_step(p, "reads through the page cache", 3);
-	while (len >= LEAST_BUFFERED && !probe_can_read(p, 2 * len, p->step_end_ns))
+	while (len >= LEAST_BUFFERED && !probe_can_read(p, 2ull * len, p->step_end_ns))
 		len /= 2;
 	start = probe_now(p);
 	if (len < LEAST_BUFFERED || probe_is_over(p) ||
