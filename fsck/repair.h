@@ -118,6 +118,9 @@ enum fat_status repair_free(struct repair *repair, const struct fault *fault);
 enum fat_status repair_find_room(struct repair *repair, uint32_t start, uint32_t n_slots,
 				 uint64_t *off, bool *found);
 
+/* The root has no label, while the boot sector has one: it may have been lost. repair_dir.c */
+bool repair_misses_label(const struct fsck *fsck);
+
 /*
  * A slot that means nothing becomes a deleted one; or, in the root, the label that is missing there.
  * repair_dir.c

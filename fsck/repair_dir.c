@@ -42,8 +42,7 @@ static enum fat_status write_dot(struct repair *repair, const struct fault *faul
 
 /* ---- end marks and garbage ---- */
 
-/* The root has no label, while the boot sector has one: it may have stood where it was damaged. */
-static bool misses_label(const struct fsck *fsck)
+bool repair_misses_label(const struct fsck *fsck)
 {
 	const uint8_t *label = fsck->boot.label;
 
@@ -57,7 +56,7 @@ enum fat_status repair_clear_slot(struct repair *repair, uint32_t dir, uint64_t 
 	uint8_t slot[FAT_SLOT_BYTES] = { 0 };
 	struct fat_dirent label = { .attr = FAT_ATTR_VOLUME };
 
-	if (dir != 0 || !misses_label(fsck))
+	if (dir != 0 || !repair_misses_label(fsck))
 		return repair_delete_slot(repair, FAT_STAGE_DETACH, off);
 	memcpy(label.name, fsck->boot.label, sizeof label.name);
 	fat_dirent_encode(&label, fsck->geometry.type, slot);

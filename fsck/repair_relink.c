@@ -356,10 +356,29 @@ static bool are_neighbours(const struct gap *gap, const struct lost_chain *lost)
 	return lost->head == (gap->through ? gap->through : gap->prev) + 1;
 }
 
+/*
+ * Drivers write whole sectors, with zeros behind a file's end: a chain with more there in the sector
+ * where the file would end is another's, and would lose it. What cannot be read denies nothing.
+ */
+static bool ends_like(struct relink *relink, const struct gap *gap, const struct lost_chain *lost)
+{
+	const struct fat_geometry *geometry = &relink->repair->fsck->geometry;
+	uint32_t end = gap->cured.size % geometry->cluster_bytes;
+	uint32_t from = end % FAT_MIN_SECTOR_BYTES;
+	uint64_t off = fat_geometry_cluster_off(geometry, lost->last) + (end - from);
+	uint8_t sector[FAT_MIN_SECTOR_BYTES];
+
+	if (from == 0 || fat_dev_read(relink->repair->txn, off, sector, sizeof sector) != FAT_OK)
+		return true;
+	while (from < sizeof sector && sector[from] == 0)
+		from++;
+	return from == sizeof sector;
+}
+
 static bool gap_fits(struct relink *relink, const struct gap *gap, const struct lost_chain *lost)
 {
 	return !gap->done && !gap->is_dir && lost->n > 0 && lost->n == gap->missing && !lost->is_dir &&
-	       !lost->is_open &&
+	       !lost->is_open && ends_like(relink, gap, lost) &&
 	       (!gap->through || readable(relink, gap->through));
 }
 

@@ -191,6 +191,19 @@ static void tell_name(struct repair *repair, struct fault *fault, const uint8_t 
 	fault_set_text(fault, text);
 }
 
+/* A root that lost all it had lost the label with it; the boot sector may know that. */
+static enum fat_status restore_label(struct repair *repair)
+{
+	enum fat_status status;
+	uint64_t off;
+	bool found;
+
+	if (repair->fsck->count.files > 0 || !repair_misses_label(repair->fsck))
+		return FAT_OK;
+	status = repair_find_room(repair, root_start(repair->fsck), 1, &off, &found);
+	return status == FAT_OK && found ? repair_clear_slot(repair, 0, off) : status;
+}
+
 /* The first one of a round looks at how many there are. */
 static enum fat_status prepare_room(struct repair *repair)
 {
@@ -199,6 +212,9 @@ static enum fat_status prepare_room(struct repair *repair)
 
 	if (repair->found_start || repair->next_number)
 		return FAT_OK;
+	status = restore_label(repair);
+	if (status != FAT_OK)
+		return status;
 	n_lost = count_lost(repair->fsck);
 	status = count_free_slots(repair, root_start(repair->fsck), n_lost, &n_free);
 	if (status == FAT_OK && n_free < n_lost && n_lost > 1)

@@ -579,7 +579,7 @@ bool fat_units_same(const uint16_t *a, size_t n_a, const uint16_t *b, size_t n_b
 /* What is wrong with the 11 bytes of a short name. */
 enum fat_short_flaw {
 	FAT_SHORT_CONTROL = 1,	/* bytes that no driver can address, or a blank first */
-	FAT_SHORT_RESERVED = 2, /* + , . ; = [ ]: forbidden, but taken by all drivers */
+	FAT_SHORT_RESERVED = 2, /* + , . ; = [ ] DEL: forbidden, but taken by all drivers */
 	FAT_SHORT_LOWER = 4,	/* small letters */
 };
 unsigned fat_short_check(const uint8_t name[FAT_SHORT_BYTES]);

@@ -154,7 +154,7 @@ static unsigned flaw_of(uint8_t c)
 		['?'] = FAT_SHORT_CONTROL,  ['\\'] = FAT_SHORT_CONTROL, ['|'] = FAT_SHORT_CONTROL,
 		['+'] = FAT_SHORT_RESERVED, [','] = FAT_SHORT_RESERVED, ['.'] = FAT_SHORT_RESERVED,
 		[';'] = FAT_SHORT_RESERVED, ['='] = FAT_SHORT_RESERVED, ['['] = FAT_SHORT_RESERVED,
-		[']'] = FAT_SHORT_RESERVED,
+		[']'] = FAT_SHORT_RESERVED,  [0x7F] = FAT_SHORT_RESERVED,
 	};
 
 	if (c < 0x20)
