@@ -162,19 +162,30 @@ static uint32_t first_of_sector(const struct fat_geometry *geometry, uint64_t se
 	return (uint32_t)min_u64(clus, (uint64_t)fat_geometry_last_clus(geometry) + 1);
 }
 
-/* The run, extended to whole sectors: FAT32's reserved bits may differ where the entries do not. */
-static struct fat_table_range whole_sectors(const struct trial *trial,
-					    const struct fat_table_range *run)
+/* The run, a sector a piece, whole ones: FAT32's reserved bits may differ where the entries do not. */
+static void push_sectors(const struct trial *trial, const struct fat_table_range *run,
+			 struct fat_vec *sectors)
 {
 	const struct fat_geometry *geometry = &trial->fsck->geometry;
 	uint64_t first = fat_entry_off(geometry->type, run->first_clus) / geometry->sector_bytes;
 	uint64_t last = fat_entry_off(geometry->type, run->last_clus) / geometry->sector_bytes;
 
-	return (struct fat_table_range){
-		.first_clus = min_u32(first_of_sector(geometry, first), run->first_clus),
-		.last_clus = first_of_sector(geometry, last + 1) - 1,
-		.copy = run->copy,
-	};
+	for (uint64_t sector = first; sector <= last; sector++) {
+		struct fat_table_range *piece = fat_vec_push(sectors);
+
+		if (!piece) { /* enough of them: the last one takes in the rest */
+			piece = fat_vec_at(sectors, sectors->n - 1);
+			piece->last_clus = first_of_sector(geometry, last + 1) - 1;
+			return;
+		}
+		*piece = (struct fat_table_range){
+			.first_clus = first_of_sector(geometry, sector),
+			.last_clus = first_of_sector(geometry, sector + 1) - 1,
+			.copy = run->copy,
+		};
+		if (sector == first)
+			piece->first_clus = min_u32(piece->first_clus, run->first_clus);
+	}
 }
 
 static void make_sector_groups(struct trial *trial)
@@ -183,13 +194,8 @@ static void make_sector_groups(struct trial *trial)
 	struct fat_vec sectors;
 
 	fat_vec_init(&sectors, sizeof(struct fat_table_range), MAX_PARTS);
-	for (size_t i = 0; i < runs->n; i++) {
-		struct fat_table_range *sector = fat_vec_push(&sectors);
-
-		if (!sector)
-			break; /* enough of them */
-		*sector = whole_sectors(trial, fat_vec_at(runs, i));
-	}
+	for (size_t i = 0; i < runs->n; i++)
+		push_sectors(trial, fat_vec_at(runs, i), &sectors);
 	make_groups(trial, &sectors);
 	fat_vec_fini(&sectors);
 }
