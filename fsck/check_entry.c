@@ -474,6 +474,24 @@ static enum fat_status claim_or_wait(const struct entry *entry, uint32_t dotdot)
 	return claim_dir(entry);
 }
 
+/* In a trial of what a FAT says it is there all the same: the more it holds, the more is wrong. */
+static enum fat_status enter_free_dir(const struct entry *entry)
+{
+	struct fsck *fsck = entry->check->fsck;
+	struct fault of;
+
+	entry_fault(entry, F_DIR_START_FREE);
+	if (!fsck->weighs_fats)
+		return FAT_OK;
+	if (fat_bitmap_set(&fsck->reached, entry->dirent.start_clus) == FAT_BIT_NO_MEMORY)
+		return FAT_ERR_MEMORY;
+	fsck->count.used++;
+	of = describe(entry);
+	push_dir(fsck, &of, 1);
+	fault_clear(&of);
+	return FAT_OK;
+}
+
 static enum fat_status check_dir_chain(struct entry *entry)
 {
 	struct fsck *fsck = entry->check->fsck;
@@ -493,10 +511,8 @@ static enum fat_status check_dir_chain(struct entry *entry)
 		return status;
 	if (fat_bitmap_get(&fsck->reached, start))
 		return look == LOOK_DIR ? claim_dir(entry) : put_aside(entry, true);
-	if ((value == 0 || value == fat_entry_bad(fsck->geometry.type)) && look == LOOK_DIR) {
-		entry_fault(entry, F_DIR_START_FREE);
-		return FAT_OK;
-	}
+	if ((value == 0 || value == fat_entry_bad(fsck->geometry.type)) && look == LOOK_DIR)
+		return enter_free_dir(entry);
 	status = is_really_file(entry, look, &is_file);
 	if (status != FAT_OK)
 		return status;

@@ -50,8 +50,9 @@ static enum fat_status take_run(struct fat_dir *dir, uint32_t *first, uint32_t *
 
 		if (status != FAT_OK)
 			return status;
-		if ((value == 0 && !fat_table_is_blind(dir->table, clus)) ||
-		    value == fat_entry_bad(geometry->type))
+		if (dir->limit_clus == 0 &&
+		    ((value == 0 && !fat_table_is_blind(dir->table, clus)) ||
+		     value == fat_entry_bad(geometry->type)))
 			break;
 		++*n;
 		dir->n_left--;
