@@ -117,10 +117,10 @@ struct lost_chain {
 	uint32_t head, last, n;
 	bool is_cycle, is_dir;
 	bool is_open; /* does not end with an end mark */
-	bool has_parent; /* a directory that an entry in another lost one leads to */
 	bool has_entry; /* a file's, which an entry in a lost directory has just as long */
 	bool has_zeroed; /* an entry without its first byte leads to it */
 	uint32_t dotdot; /* of a directory: where its ".." points */
+	uint32_t above;	 /* a lost directory above it, which comes back with it in it; 0: none */
 };
 
 /* A slot that begins with 0 while the rest of it is an entry's: check_zeroed.c */

@@ -106,8 +106,28 @@ struct lost_chain *lost_find(const struct fat_vec *chains, uint32_t head)
 	return NULL;
 }
 
+/* The topmost of the lost directories above one; halves the way up for those that come after. */
+static struct lost_chain *top_of(struct fsck *fsck, struct lost_chain *lost)
+{
+	while (lost->above) {
+		struct lost_chain *above = lost_find(&fsck->lost, lost->above);
+
+		if (above->above)
+			lost->above = above->above;
+		lost = above;
+	}
+	return lost;
+}
+
+/* Directories may be in each other, round and round: one of them has to be the top. */
+static void note_child_dir(struct fsck *fsck, struct lost_chain *parent, struct lost_chain *child)
+{
+	if (child && child->is_dir && !child->above && top_of(fsck, parent) != child)
+		child->above = parent->head;
+}
+
 /* An entry of a lost directory: what it leads to comes back with it, if it fits. */
-static void note_child(struct fsck *fsck, const struct lost_chain *parent, const uint8_t *slot)
+static void note_child(struct fsck *fsck, struct lost_chain *parent, const uint8_t *slot)
 {
 	enum fat_slot_kind kind = fat_slot_classify(slot);
 	struct fat_dirent dirent;
@@ -118,8 +138,7 @@ static void note_child(struct fsck *fsck, const struct lost_chain *parent, const
 	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
 	child = lost_find(&fsck->lost, dirent.start_clus);
 	if (kind == FAT_SLOT_DIRECTORY) {
-		if (child && child->is_dir && child != parent)
-			child->has_parent = true;
+		note_child_dir(fsck, parent, child);
 	} else if (dirent.size_bytes > 0) {
 		bool fits = child && !child->is_open &&
 			    child->n == fat_geometry_clus_for(&fsck->geometry, dirent.size_bytes);
@@ -131,7 +150,7 @@ static void note_child(struct fsck *fsck, const struct lost_chain *parent, const
 	}
 }
 
-static enum fat_status mark_children(struct fsck *fsck, const struct lost_chain *parent)
+static enum fat_status mark_children(struct fsck *fsck, struct lost_chain *parent)
 {
 	struct fat_dir dir;
 	enum fat_status status = fat_dir_open(&dir, &fsck->table, parent->head);
@@ -162,7 +181,7 @@ static enum fat_status find_trees(struct fsck *fsck)
 	if (fsck->lost.n > 0) /* cycles were found last */
 		fat_vec_sort(&fsck->lost, by_head);
 	for (size_t i = 0; i < fsck->lost.n && status == FAT_OK; i++) {
-		const struct lost_chain *lost = fat_vec_at(&fsck->lost, i);
+		struct lost_chain *lost = fat_vec_at(&fsck->lost, i);
 
 		if (lost->is_dir)
 			status = mark_children(fsck, lost);
@@ -184,7 +203,7 @@ static void report_lost(struct fsck *fsck)
 			.is_dir = lost->is_dir,
 			.a = lost->is_open,
 			.b = lost->dotdot,
-			.need = lost->has_parent,
+			.need = lost->above != 0,
 		};
 
 		if (!lost->has_zeroed)
