@@ -178,13 +178,21 @@ static bool leads_somewhere(struct fsck *fsck, const uint8_t *slot, const struct
 	return true;
 }
 
+static bool is_in_boot(const struct fsck *fsck, const uint8_t *label)
+{
+	return fsck->boot.ext_sig == 0x29 && memcmp(label, fsck->boot.label, FAT_SHORT_BYTES) == 0;
+}
+
 /* Of two labels the one that the boot sector has, too. */
 static bool is_truer_label(const struct fsck *fsck, const uint8_t *name)
 {
-	const uint8_t *witness = fsck->boot.label;
+	return is_in_boot(fsck, name) && !is_in_boot(fsck, fsck->label.name);
+}
 
-	return fsck->boot.ext_sig == 0x29 && memcmp(name, witness, FAT_SHORT_BYTES) == 0 &&
-	       memcmp(fsck->label.name, witness, FAT_SHORT_BYTES) != 0;
+/* Whatever it leads to, it is the volume's. */
+static bool is_first_label(const struct dir_check *check, const uint8_t *name)
+{
+	return check->is_root && !check->fsck->label.found && is_in_boot(check->fsck, name);
 }
 
 static enum fat_status check_label(struct dir_check *check, uint8_t *slot, uint64_t off)
@@ -199,7 +207,8 @@ static enum fat_status check_label(struct dir_check *check, uint8_t *slot, uint6
 		dir_fault(check, F_ENTRY_GARBAGE, off, off, 0);
 		return FAT_OK;
 	}
-	if (dirent.start_clus && leads_somewhere(fsck, slot, &dirent, &attr)) {
+	if (dirent.start_clus && !is_first_label(check, dirent.name) &&
+	    leads_somewhere(fsck, slot, &dirent, &attr)) {
 		dir_fault(check, F_LABEL_IS_FILE, off, attr, 0);
 		slot[11] = attr;
 		return check_entry(check, slot, off);
