@@ -201,6 +201,16 @@ static inline uint32_t advise_gap_len_bytes(size_t index)
 	return index == 0 ? 4096 : 32768;
 }
 
+/* Distances that a disk's tracks are counted by, each eight times the last; the last one: a third
+ * of the device. */
+#define ADVISE_N_APART 8
+static inline uint64_t advise_apart_bytes(size_t index, uint64_t size_bytes)
+{
+	uint64_t third = size_bytes / 3 / 4096 * 4096, apart = (uint64_t)1 << (20 + 3 * index);
+
+	return apart < third && index + 1 < ADVISE_N_APART ? apart : third;
+}
+
 /* When a write is over, though the device has said so before. */
 enum advise_settle {
 	ADVISE_SETTLED,         /* at once: there is no cache to be seen */
@@ -220,6 +230,7 @@ struct advise_measured {
 	struct advise_inside inside;
 	uint64_t gap_bytes[ADVISE_N_GAPS]; /* a disk: the shortest that costs no turn; 0: unknown */
 	struct advise_samples seek_near, seek_third; /* a disk: 4 KiB reads 2 MiB, a third away */
+	struct advise_samples apart[ADVISE_N_APART]; /* ... and exactly so far behind the last */
 	struct advise_samples seek;                  /* 4 KiB reads at random places */
 	struct advise_samples again;                 /* the same read, again and again */
 	struct advise_samples read[ADVISE_N_SIZES];  /* rising, one after the other */
@@ -364,6 +375,8 @@ double advise_percentile(const struct advise_samples *samples, double part);
 struct advise_fit {
 	const struct sim_params *params; /* NULL: no model */
 	double error;
+	bool angles_known; /* a disk: which sectors pass under the heads at once, over a third of it
+			    */
 };
 
 /* Fills *params; fit->params points to it or is NULL. */

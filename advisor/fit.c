@@ -228,7 +228,7 @@ void advise_fit_model(const struct advise_measured *measured,
 	if (!s.table.rows)
 		s.found = false;
 	else if (inferred->heads_move)
-		s.found = fit_disk(measured, inferred, &s.table, params, &fit->error);
+		s.found = fit_disk(measured, inferred, &s.table, params, fit);
 	else
 		fit_flash(&s, inferred, params, fit);
 	free(s.table.rows);

@@ -18,6 +18,11 @@
  * where a platter is depends on how they vary. */
 #define SPREAD_OF_NOISE 0.37
 
+/* Angles, in turns: so many times measured, how far they agree, how far off one may be. */
+#define LEAST_ANGLES 6
+#define AGREE        0.8
+#define MOST_ANGLE   0.3
+
 static uint64_t whole_ns(double ns)
 {
 	return (uint64_t)(fmax(ns, 0) + 0.5);
@@ -128,21 +133,66 @@ static double fit_cached(const struct advise_measured *measured, struct fit_tabl
 	return bus.error;
 }
 
+/* The mean angle of these times, in turns; false: they do not agree on one. */
+static bool mean_angle(const struct advise_samples *apart, double turn, double *angle)
+{
+	double x = 0, y = 0;
+
+	for (size_t i = 0; i < apart->n; i++) {
+		double part = (double)apart->ns[i] / turn * 2 * M_PI;
+
+		x += cos(part);
+		y += sin(part);
+	}
+	*angle = atan2(y, x) / (2 * M_PI);
+	return apart->n >= LEAST_ANGLES && hypot(x, y) > AGREE * (double)apart->n;
+}
+
+/*
+ * From short distances to long ones: about how many tracks a distance is the one before has told,
+ * and its angle says the rest. False where the angles contradict that: not all tracks are alike.
+ */
+static bool find_track(const struct advise_measured *measured, double turn, double *track_bytes)
+{
+	uint64_t last = advise_apart_bytes(ADVISE_N_APART - 1, measured->size_bytes), apart = 0;
+
+	for (size_t i = 0; i < ADVISE_N_APART && apart != last; i++) {
+		double tracks, angle, more;
+
+		apart = advise_apart_bytes(i, measured->size_bytes);
+		tracks = (double)apart / *track_bytes;
+		if (!mean_angle(&measured->apart[i], turn, &angle))
+			return false;
+		more = angle - tracks;
+		more -= round(more);
+		if (fabs(more) > MOST_ANGLE)
+			return false;
+		*track_bytes = (double)apart / (tracks + more);
+	}
+	return true;
+}
+
 bool fit_disk(const struct advise_measured *measured, const struct advise_inferred *inferred,
-	      struct fit_table *table, struct sim_params *p, double *error)
+	      struct fit_table *table, struct sim_params *p, struct advise_fit *fit)
 {
 	bool cached = measured->settle != ADVISE_SETTLED;
 	double turn = cached ? advise_median(&measured->again) : inferred->command_ns;
 	double platter = cached ? platter_behind_cache(measured, inferred) : inferred->ns_per_byte;
 
+	double track, known;
+
 	if (turn < LEAST_TURN_NS || turn > MOST_TURN_NS || platter <= 0)
 		return false;
+	track = known = turn / platter;
+	fit->angles_known = find_track(measured, turn, &known);
+	if (fit->angles_known)
+		track = known;
 	*p = (struct sim_params){ .kind = SIM_DISK,
 				  .size_bytes = measured->size_bytes,
 				  .page_bytes = 512,
 				  .block_bytes = 512,
 				  .rpm = 60e9 / turn,
-				  .track_bytes = (uint64_t)(turn / platter),
+				  .track_bytes = whole_ns(track),
 				  .flush_ns = whole_ns(advise_percentile(&measured->flush, 0)),
 				  .max_command_bytes = measured->max_bytes,
 				  .noise = inferred->noise / SPREAD_OF_NOISE,
@@ -150,6 +200,6 @@ bool fit_disk(const struct advise_measured *measured, const struct advise_inferr
 	set_bus(inferred, platter, p);
 	set_gaps(measured, platter, p);
 	set_seek(measured, inferred, turn, p);
-	*error = cached ? fit_cached(measured, table, p) : error_of(measured, inferred);
+	fit->error = cached ? fit_cached(measured, table, p) : error_of(measured, inferred);
 	return true;
 }

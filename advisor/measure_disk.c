@@ -3,14 +3,15 @@
  * measure_disk: what a disk needs between two writes. Sectors go by meanwhile: a write that begins
  * too close behind the last one waits a whole turn for them to come round again, so the shortest
  * gap that needs no turn is the time that a command takes. Small files with gaps between them
- * depend on it by factors. And how long the heads take from FAT to data: of many reads at any angle
- * the shortest hardly waited for the platter.
+ * depend on it by factors. How long the heads take from FAT to data: of many reads at any angle the
+ * shortest hardly waited for the platter. And what the angle between FAT and data is.
  */
 #include "bytes.h"
 #include "probe.h"
 
 #define N_STEPS       12
 #define N_SEEKS       40
+#define N_ANGLES      16
 #define NEAR_BYTES    (2u << 20)
 #define SPREAD_BYTES  (4u << 20)
 #define ENOUGH_CAUGHT 2
@@ -89,6 +90,30 @@ static void measure_seek(struct probe *p, uint64_t distance, struct advise_sampl
 	}
 }
 
+/*
+ * Reads exactly so far behind one elsewhere: the time from the end of one to the end of the other
+ * is whole turns and the angle between them, whatever the heads do meanwhile. The angle of a short
+ * distance says about how long a track is, that of a longer one more exactly.
+ */
+static void measure_angles(struct probe *p)
+{
+	uint64_t size = p->dev->size_bytes, ns;
+
+	for (size_t k = 0; k < ADVISE_N_APART; k++) {
+		uint64_t apart = advise_apart_bytes(k, size);
+
+		for (int i = 0; i < N_ANGLES && !probe_is_over(p); i++) {
+			uint64_t from = probe_random_below(p, (size - apart) / 4096 - 1) * 4096;
+
+			if (probe_read(p, from, p->check, 4096, &ns) == FAT_OK &&
+			    probe_read(p, from + apart, p->check, 4096, &ns) == FAT_OK)
+				probe_keep(&p->measured->apart[k], ns);
+		}
+		if (apart == advise_apart_bytes(ADVISE_N_APART - 1, size))
+			return;
+	}
+}
+
 enum fat_status probe_disk(struct probe *p)
 {
 	struct advise_inferred inferred;
@@ -101,6 +126,8 @@ enum fat_status probe_disk(struct probe *p)
 	probe_begin_step(p, "seeks", 15);
 	measure_seek(p, NEAR_BYTES, &p->measured->seek_near);
 	measure_seek(p, p->dev->size_bytes / 3 / 4096 * 4096, &p->measured->seek_third);
+	probe_begin_step(p, "angles", 15);
+	measure_angles(p);
 	if (p->measured->settle != ADVISE_SETTLED || inferred.ns_per_byte <= 0)
 		return FAT_OK;
 	most = (uint64_t)(0.75 * inferred.command_ns / inferred.ns_per_byte);

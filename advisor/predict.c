@@ -23,6 +23,7 @@
 #define N_FILES          20 /* in a folder */
 #define N_ANGLES         8  /* of a disk */
 #define ANGLE_BYTES      3
+#define COMMAND_PART     0.004 /* of a turn */
 #define CALL_BYTES       (128.0 * 1024)
 
 /* The prices of a volume's writes, ns. */
@@ -250,28 +251,34 @@ static uint64_t large_bytes(const struct advise_layout *l)
 }
 
 /*
- * Where on its turn a disk's sector lies decides between sizes when files are small, and nobody
- * knows that so far from the place measured: a mean of some angles, by tracks that are longer by a
- * few bytes.
+ * Where on its turn a disk's sector lies decides between sizes when files are small: a mean of some
+ * plays. Where the angles are known commands differ a little, else tracks by a few bytes, which add
+ * up to any angle.
  */
-static double play_at_angles(const struct sim_params *params, const struct advise_layout *l,
+static double play_at_angles(const struct advise_fit *fit, const struct advise_layout *l,
 			     enum advise_writer writer, enum advise_workload workload)
 {
-	struct sim_params turned = *params;
+	struct sim_params turned = *fit->params;
+	uint64_t step_ns = (uint64_t)(60e9 / turned.rpm * COMMAND_PART);
 	double s_per_byte = 0;
 
+	if (fit->angles_known) /* from less to more */
+		turned.write_command_ns -= min_u64(turned.write_command_ns, N_ANGLES / 2 * step_ns);
 	for (int i = 0; i < N_ANGLES; i++) {
 		double rate = play_on_model(&turned, l, writer, workload, large_bytes(l));
 
 		if (rate <= 0)
 			return 0;
 		s_per_byte += 1 / rate;
-		turned.track_bytes += ANGLE_BYTES;
+		if (fit->angles_known)
+			turned.write_command_ns += step_ns;
+		else
+			turned.track_bytes += ANGLE_BYTES;
 	}
 	return N_ANGLES / s_per_byte;
 }
 
-static void predict_by_model(const struct sim_params *params, struct advise_row *row)
+static void predict_by_model(const struct advise_fit *fit, struct advise_row *row)
 {
 	const struct advise_layout *l = &row->layout;
 
@@ -279,11 +286,11 @@ static void predict_by_model(const struct sim_params *params, struct advise_row 
 		for (int k = 0; k < ADVISE_N_WORKLOADS; k++) {
 			enum advise_writer writer = (enum advise_writer)w;
 			enum advise_workload workload = (enum advise_workload)k;
-			bool turns = params->kind == SIM_DISK && workload == ADVISE_SMALL;
+			bool turns = fit->params->kind == SIM_DISK && workload == ADVISE_SMALL;
 
-			row->bytes_per_s[w][k] =
-				turns ? play_at_angles(params, l, writer, workload)
-				      : play_on_model(params, l, writer, workload, large_bytes(l));
+			row->bytes_per_s[w][k] = turns ? play_at_angles(fit, l, writer, workload)
+						       : play_on_model(fit->params, l, writer,
+								       workload, large_bytes(l));
 		}
 	}
 	row->rehearsed = true;
@@ -328,7 +335,7 @@ void advise_predict(const struct advise_measured *measured, const struct advise_
 		reckon(inferred, n_files, row);
 		prices = price(measured, inferred, i);
 		if (fit->params && has_room(&row->layout))
-			predict_by_model(fit->params, row);
+			predict_by_model(fit, row);
 		else if (prices.cluster > 0)
 			predict_by_prices(&prices, row);
 	}

@@ -101,6 +101,8 @@ static size_t lists_of(struct advise_measured *m, struct list lists[MAX_LISTS])
 	add_samples(lists, &n, "seek_near", 0, &m->seek_near);
 	add_samples(lists, &n, "seek_third", 0, &m->seek_third);
 	add_samples(lists, &n, "long_stream", 0, &m->long_stream);
+	for (size_t i = 0; i < ADVISE_N_APART; i++)
+		add_samples(lists, &n, "apart", i, &m->apart[i]);
 	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
 		add_samples(lists, &n, "read", i, &m->read[i]);
 		add_samples(lists, &n, "write", i, &m->write[i]);

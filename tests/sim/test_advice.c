@@ -118,7 +118,7 @@ static void short_budgets_mislead_nobody(void **state)
 	}
 }
 
-/* Pages longer than those of any device known, as chance may show them: all that is read has room. */
+/* Pages longer than those of any device known, as chance may show them: they have room. */
 static void the_longest_pages_fit(void **state)
 {
 	struct sim_params params = *sim_model_by_name("tlc-stick");
@@ -131,6 +131,25 @@ static void the_longest_pages_fit(void **state)
 		assert_true(bench_run(&params, &b));
 		assert_int_equal(b.inferred.page.value, params.page_bytes);
 		assert_int_equal(b.n_differences, 0);
+		bench_fini(&b);
+	}
+}
+
+/* By angles over ever longer distances, to the very sector: thousands of tracks lie between. */
+static void tracks_of_a_disk_are_counted(void **state)
+{
+	struct sim_params params = *sim_model_by_name("disk-64k");
+	struct bench b;
+
+	(void)state;
+	for (params.noise = 0; params.noise < 0.04; params.noise += 0.03) {
+		double far, wrong;
+
+		assert_true(bench_run(&params, &b));
+		assert_true(b.fit.angles_known);
+		far = (double)params.size_bytes / 3;
+		wrong = far / (double)b.model.track_bytes - far / (double)params.track_bytes;
+		assert_true(fabs(wrong) < 0.25);
 		bench_fini(&b);
 	}
 }
@@ -188,6 +207,7 @@ int main(void)
 		cmocka_unit_test(slow_after_a_burst_is_seen),
 		cmocka_unit_test(short_budgets_mislead_nobody),
 		cmocka_unit_test(the_longest_pages_fit),
+		cmocka_unit_test(tracks_of_a_disk_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, measure_all, free_all);
