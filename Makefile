@@ -22,7 +22,7 @@ else ifeq ($(BUILD),asan)
 ALL_CFLAGS += -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=address,undefined
 else ifeq ($(BUILD),cov)
-ALL_CFLAGS += -O0 --coverage
+ALL_CFLAGS += -O0 --coverage -fprofile-update=atomic
 LDFLAGS += --coverage
 else
 $(error BUILD is release, debug, asan or cov, not $(BUILD))
