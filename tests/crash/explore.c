@@ -279,6 +279,8 @@ void crash_replay(const struct crash_subject *subject, const char *id, struct no
 	open_explorer(&explorer, &found);
 	if (strcmp(id, "order") == 0)
 		report(&explorer, id, &found);
+	else if (strcmp(id, "failures") == 0)
+		try_failures(&explorer);
 	else if (strchr("RWF", *id))
 		try_fault(&explorer, (enum call_kind)(strchr("RWF", *id) - "RWF"),
 			  strtoull(id + 1, NULL, 10));

@@ -8,6 +8,7 @@
  *   test_crash [-s] NAME...     the same for the volumes whose name begins so
  *   test_crash NAME:ID          one state again, as a failure prints it after "replay"
  *   test_crash :order           the order of writes of every volume, nothing else: seconds
+ *   test_crash -s :failures     failing calls and allocations alone, six of each kind: some minutes
  *   test_crash NAME:ID IMG      an image file of one state
  *
  * Instead of NAME: FILE.img, a damaged volume that fsck.fat -a makes sound.

@@ -131,7 +131,8 @@ def steps(path):
     todo = [(near, [program], {}) for program in near] + recipes[:1]
     todo += [(far, [program], {}) for program in far] + recipes[1:]
     todo += [(crash, [program], {}) for program in crash]
-    todo += [(["all"], ["bats", "--tap", test], {}) for test in bats]
+    tools = ["all"] + [f"{OUT}/{source[:-7]}" for source in glob.glob("tests/recipes/*_main.c")]
+    todo += [(tools, ["bats", "--tap", test], {}) for test in bats]
     return todo + [(others, [program], {}) for program in others]
 
 
