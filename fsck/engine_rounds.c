@@ -225,6 +225,41 @@ static bool only_shared_cuts(const struct engine *engine)
 	return true;
 }
 
+static bool shares_as_folder(const struct engine *engine, const struct fault *fault)
+{
+	return fault->id == F_CHAIN_SHARED && fault->is_dir && !engine_is_left(engine, fault);
+}
+
+static bool any_shares_as_folder(const struct engine *engine)
+{
+	for (size_t i = 0; i < engine->fsck.faults.n; i++)
+		if (shares_as_folder(engine, fat_vec_at(&engine->fsck.faults, i)))
+			return true;
+	return false;
+}
+
+/* Directories that run into another's cluster behind their end: what is in there is not theirs. */
+static enum fat_status part_folders(struct engine *engine, struct repair *repair, bool *acted)
+{
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < engine->fsck.faults.n && status == FAT_OK; i++) {
+		const struct fault *fault = fat_vec_at(&engine->fsck.faults, i);
+		bool fix;
+
+		if (!shares_as_folder(engine, fault) ||
+		    !repair_folders_part(&engine->fsck, fault->clus))
+			continue;
+		status = engine_decide(engine, fault, &fix);
+		if (status != FAT_OK || !fix)
+			continue;
+		status = repair_part_folders(repair, fault->clus);
+		engine_tell_fixed(engine, fault);
+		*acted = true;
+	}
+	return status;
+}
+
 static enum fat_status repair_round(struct engine *engine, enum fault_level level)
 {
 	enum fat_status status = FAT_OK;
@@ -232,8 +267,14 @@ static enum fat_status repair_round(struct engine *engine, enum fault_level leve
 	bool acted = false;
 
 	repair_init(&repair, &engine->fsck, engine->txn);
-	if (level >= LEVEL_CUT)
+	if (level >= LEVEL_CUT || any_shares_as_folder(engine))
 		status = pass_links(&engine->fsck);
+	if (status == FAT_OK)
+		status = part_folders(engine, &repair, &acted);
+	if (acted) {
+		repair_fini(&repair);
+		return status;
+	}
 	if (status == FAT_OK && level == LEVEL_CUT && only_shared_cuts(engine))
 		level = LEVEL_CLONE;
 	if (status == FAT_OK && level >= LEVEL_CLONE && !engine->options->free_lost)

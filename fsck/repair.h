@@ -103,6 +103,9 @@ enum fat_status repair_uncross(struct repair *repair, const struct fault *fault,
 
 /* Gives each but one of those who share a cluster its own copy; *n: how many. repair_clone.c */
 enum fat_status repair_clone(struct repair *repair, size_t *n);
+/* Directories that share a cluster: those that ended before it are cut there. repair_clone.c */
+bool repair_folders_part(const struct fsck *fsck, uint32_t join);
+enum fat_status repair_part_folders(struct repair *repair, uint32_t join);
 
 /* repair_sick.c: clusters that the read test could not read, free ones and a file's. */
 enum fat_status repair_sick_free(struct repair *repair);

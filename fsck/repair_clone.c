@@ -5,7 +5,8 @@
  * Who keeps the originals is decided by what no repair changes: a directory before a file, then who
  * wants the most of them (so that nothing is lost where there is no room for copies), then the place
  * of the entry on disk. A directory never gets a copy: it ends before what is not its own. One whose
- * end mark lies before the shared cluster has nothing in there, and leaves it to a file that fits.
+ * end mark lies before the shared cluster has nothing in there, and leaves it to a file that fits; or to
+ * a directory that goes on, before anything in there is repaired as its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -265,6 +266,37 @@ enum fat_status repair_clone(struct repair *repair, size_t *n)
 				break;
 		status = settle(repair, first, end - i, &n_done);
 		*n += n_done;
+	}
+	return status;
+}
+
+/* All who share it are directories: one has ended before, one goes on in it. */
+bool repair_folders_part(const struct fsck *fsck, uint32_t join)
+{
+	size_t n_ended = 0, n_going_on = 0;
+
+	for (size_t i = 0; i < fsck->claimants.n; i++) {
+		const struct claimant *claimant = fat_vec_at(&fsck->claimants, i);
+
+		if (claimant->join != join)
+			continue;
+		if (!claimant->has_dots || claimant->k == 0)
+			return false;
+		n_ended += claimant->has_ended;
+		n_going_on += !claimant->has_ended;
+	}
+	return n_ended > 0 && n_going_on == 1;
+}
+
+enum fat_status repair_part_folders(struct repair *repair, uint32_t join)
+{
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < repair->fsck->claimants.n && status == FAT_OK; i++) {
+		const struct claimant *claimant = fat_vec_at(&repair->fsck->claimants, i);
+
+		if (claimant->join == join && claimant->has_ended)
+			status = cut_before(repair, claimant);
 	}
 	return status;
 }

@@ -191,14 +191,27 @@ static void tell_name(struct repair *repair, struct fault *fault, const uint8_t 
 	fault_set_text(fault, text);
 }
 
-/* A root that lost all it had lost the label with it; the boot sector may know that. */
+/* It is empty, or a lost directory says that it was in there. */
+static bool root_lost_entries(const struct fsck *fsck)
+{
+	bool lost = fsck->count.files == 0;
+
+	for (size_t i = 0; i < fsck->faults.n && !lost; i++) {
+		const struct fault *fault = fat_vec_at(&fsck->faults, i);
+
+		lost = fault->id == F_LOST_DIR && dir_is_parent(fsck, 0, (uint32_t)fault->b);
+	}
+	return lost;
+}
+
+/* The label may have been among what the root lost; the boot sector may know it. */
 static enum fat_status restore_label(struct repair *repair)
 {
 	enum fat_status status;
 	uint64_t off;
 	bool found;
 
-	if (repair->fsck->count.files > 0 || !repair_misses_label(repair->fsck))
+	if (!repair_misses_label(repair->fsck) || !root_lost_entries(repair->fsck))
 		return FAT_OK;
 	status = repair_find_room(repair, root_start(repair->fsck), 1, &off, &found);
 	return status == FAT_OK && found ? repair_clear_slot(repair, 0, off) : status;
