@@ -91,16 +91,6 @@ static bool chain_proves(struct fsck *fsck, const struct fat_dirent *dirent)
 	       walk.end == WALK_END && walk.n == need;
 }
 
-bool slot_is_proven(struct fsck *fsck, const uint8_t *slot)
-{
-	enum fat_slot_kind kind = fat_slot_classify(slot);
-	struct fat_dirent dirent;
-
-	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
-	return (kind == FAT_SLOT_FILE || kind == FAT_SLOT_DIRECTORY || kind == FAT_SLOT_LABEL) &&
-	       slot_is_plausible(fsck, slot) && chain_proves(fsck, &dirent);
-}
-
 static bool times_are_valid(const struct fat_dirent *dirent)
 {
 	return (!dirent->create_date || fat_date_is_valid(dirent->create_date)) &&
@@ -124,6 +114,31 @@ static unsigned count_flaws(const struct fsck *fsck, const struct fat_dirent *di
 	       !times_are_valid(dirent) +
 	       (!is_dir && fat_geometry_clus_for(&fsck->geometry, dirent->size_bytes) >
 				   fsck->geometry.n_clus);
+}
+
+/* Bytes that no name has, in an entry without any other flaw. */
+static bool only_name_is_bad(const struct fsck *fsck, const struct fat_dirent *dirent)
+{
+	return fat_short_check(dirent->name) & FAT_SHORT_CONTROL && count_flaws(fsck, dirent) == 2;
+}
+
+static bool is_empty_file(const struct fat_dirent *dirent)
+{
+	return !(dirent->attr & (FAT_ATTR_DIRECTORY | FAT_ATTR_VOLUME)) && dirent->start_clus == 0 &&
+	       dirent->size_bytes == 0 && dirent->write_date != 0;
+}
+
+bool slot_is_proven(struct fsck *fsck, const uint8_t *slot)
+{
+	enum fat_slot_kind kind = fat_slot_classify(slot);
+	struct fat_dirent dirent;
+
+	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
+	if (kind != FAT_SLOT_FILE && kind != FAT_SLOT_DIRECTORY && kind != FAT_SLOT_LABEL)
+		return false;
+	if (only_name_is_bad(fsck, &dirent))
+		return chain_proves(fsck, &dirent) || is_empty_file(&dirent);
+	return slot_is_plausible(fsck, slot) && chain_proves(fsck, &dirent);
 }
 
 bool slot_is_garbage(struct fsck *fsck, const uint8_t *slot)
