@@ -375,8 +375,7 @@ double advise_percentile(const struct advise_samples *samples, double part);
 struct advise_fit {
 	const struct sim_params *params; /* NULL: no model */
 	double error;
-	bool angles_known; /* a disk: which sectors pass under the heads at once, over a third of it
-			    */
+	bool angles_known; /* of a disk: between places a third of it apart */
 };
 
 /* Fills *params; fit->params points to it or is NULL. */

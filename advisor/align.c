@@ -21,13 +21,14 @@ static double play_score(const struct sim_params *model, const struct advise_lay
 			 const struct advise_purpose *purpose)
 {
 	struct advise_row row = { .layout = *layout };
+	uint64_t large_bytes = min_u64(LARGE_BYTES, layout->n_clusters * layout->cluster_bytes / 6);
 
 	for (int w = 0; w < ADVISE_N_WRITERS; w++)
 		for (int k = 0; k < ADVISE_N_WORKLOADS; k++)
 			if (purpose->weight[w][k] > 0)
 				row.bytes_per_s[w][k] =
 					play_on_model(model, layout, (enum advise_writer)w,
-						      (enum advise_workload)k, LARGE_BYTES);
+						      (enum advise_workload)k, large_bytes);
 	return advise_score(&row, purpose);
 }
 

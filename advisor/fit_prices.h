@@ -75,8 +75,8 @@ double fit_refine_medium(const struct advise_measured *measured, struct sim_para
 			 struct fit_table *table);
 
 /*
- * A disk (fit_disk.c) by its single writes and reads; fills in fit but for the model. false: this is
- * no such disk.
+ * A disk (fit_disk.c) by its single writes and reads; fills in fit but for the model. false: this
+ * is no such disk.
  */
 bool fit_disk(const struct advise_measured *measured, const struct advise_inferred *inferred,
 	      struct fit_table *table, struct sim_params *model, struct advise_fit *fit);

@@ -13,7 +13,7 @@
 #define WRITE_BACK_BYTES (64ull << 20) /* of data, then the metadata follow */
 #define CALL_BYTES       (128u << 10)  /* one write call of the program that writes */
 #define PHOTO_BYTES      (3456u << 10)
-#define N_PHOTOS         32
+#define N_PHOTOS         32 /* where they have room */
 #define N_FOLDERS        20
 #define N_FILES          20 /* in each */
 #define FILE_BYTES       6000
@@ -217,26 +217,44 @@ static void make_folder(struct play *p)
 	p->folder_off = clus_off(p, clus);
 }
 
+/* So many clusters are left to write to. */
+static uint64_t room_clus(const struct play *p)
+{
+	return p->l->n_clusters > p->next_clus ? (p->l->n_clusters - p->next_clus) / p->stride : 0;
+}
+
+/* So many things of this many clusters each, as far as there is room; one at least. */
+static uint64_t as_many(const struct play *p, uint64_t n_clus, uint64_t most)
+{
+	return max_u64(min_u64(room_clus(p) / n_clus, most), 1);
+}
+
 static uint64_t play_photos(struct play *p)
 {
+	uint64_t n_photos;
+
 	make_folder(p);
-	for (int i = 0; i < N_PHOTOS; i++)
+	n_photos = as_many(p, div_ceil(PHOTO_BYTES, p->l->cluster_bytes), N_PHOTOS);
+	for (uint64_t i = 0; i < n_photos; i++)
 		write_file(p, PHOTO_BYTES);
 	if (is_cached(p))
 		write_folder(p, FOLDER_BYTES);
-	return (uint64_t)N_PHOTOS * PHOTO_BYTES;
+	return n_photos * PHOTO_BYTES;
 }
 
 static uint64_t play_small(struct play *p)
 {
-	for (int folder = 0; folder < N_FOLDERS; folder++) {
+	uint64_t n_clus = N_FILES * div_ceil(FILE_BYTES, p->l->cluster_bytes) + 1;
+	uint64_t n_folders = as_many(p, n_clus, N_FOLDERS);
+
+	for (uint64_t folder = 0; folder < n_folders; folder++) {
 		make_folder(p);
 		for (int i = 0; i < N_FILES; i++)
 			write_file(p, FILE_BYTES);
 		if (is_cached(p))
 			write_folder(p, FOLDER_BYTES);
 	}
-	return (uint64_t)N_FOLDERS * N_FILES * FILE_BYTES;
+	return n_folders * N_FILES * FILE_BYTES;
 }
 
 /* A record at a time, each safe before the next: data, entry in the folder, FATs when they grow. */

@@ -14,17 +14,19 @@
 #include "bytes.h"
 #include "play.h"
 
-#define WRITE_BACK_BYTES (64.0 * 1048576)
-#define LARGE_BYTES      (128.0 * 1048576)
-#define PHOTO_BYTES      (3456.0 * 1024)
-#define N_PHOTOS         32
-#define FILE_BYTES       6144u /* of whole sectors */
-#define APPEND_BYTES     3584u
-#define N_FILES          20 /* in a folder */
-#define N_ANGLES         8  /* of a disk */
-#define ANGLE_BYTES      3
-#define COMMAND_PART     0.004 /* of a turn */
-#define CALL_BYTES       (128.0 * 1024)
+#define WRITE_BACK_BYTES  (64.0 * 1048576)
+#define LARGE_BYTES       (128.0 * 1048576)
+#define PARTS_OF_VOLUME   6 /* a large file is one of them at most */
+#define LEAST_LARGE_BYTES (2u << 20)
+#define PHOTO_BYTES       (3456.0 * 1024)
+#define N_PHOTOS          32
+#define FILE_BYTES        6144u /* of whole sectors */
+#define APPEND_BYTES      3584u
+#define N_FILES           20 /* in a folder */
+#define N_ANGLES          8  /* of a disk */
+#define ANGLE_BYTES       3
+#define COMMAND_PART      0.004 /* of a turn */
+#define CALL_BYTES        (128.0 * 1024)
 
 /* The prices of a volume's writes, ns. */
 struct prices {
@@ -244,10 +246,11 @@ static void predict_by_prices(const struct prices *prices, struct advise_row *ro
 
 /* ---- by the model -------------------------------------------------------------------------- */
 
-/* Long enough for some erase blocks, short enough for small clusters. */
+/* Long enough for some erase blocks, short enough for small clusters and small volumes. */
 static uint64_t large_bytes(const struct advise_layout *l)
 {
-	return max_u64(min_u64((uint64_t)LARGE_BYTES, 16384ull * l->cluster_bytes), 8u << 20);
+	return min_u64(min_u64((uint64_t)LARGE_BYTES, 16384ull * l->cluster_bytes),
+		       l->n_clusters * l->cluster_bytes / PARTS_OF_VOLUME);
 }
 
 /*
@@ -296,10 +299,10 @@ static void predict_by_model(const struct advise_fit *fit, struct advise_row *ro
 	row->rehearsed = true;
 }
 
-/* The whole of a workload lies on the volume. */
+/* Workloads are long enough to say something. */
 static bool has_room(const struct advise_layout *l)
 {
-	return l->n_clusters * l->cluster_bytes > 6 * large_bytes(l);
+	return large_bytes(l) >= LEAST_LARGE_BYTES;
 }
 
 /* dosfstools 4.2 keeps the FAT and an owner for each cluster. */

@@ -510,6 +510,9 @@ uint64_t sim_request(struct sim *sim, enum sim_op op, uint64_t off, uint64_t len
 
 	if (op == SIM_FLUSH)
 		return command(sim, op, 0, 0, now_ns);
+	/* nothing lies behind its end */
+	off = min_u64(off, sim->p.size_bytes);
+	len_bytes = min_u64(len_bytes, sim->p.size_bytes - off);
 	while (len_bytes > 0) {
 		uint64_t n = min_u64(len_bytes, most);
 

@@ -73,7 +73,7 @@ void sim_free(struct sim *sim);
 
 /*
  * A request that arrives at now_ns; returns when it is done. Commands are cut at max_command_bytes,
- * each taking host_ns in addition.
+ * each taking host_ns in addition; what lies behind the end of the device takes no time.
  */
 uint64_t sim_request(struct sim *sim, enum sim_op op, uint64_t off, uint64_t len_bytes,
 		     uint64_t now_ns);

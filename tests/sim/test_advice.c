@@ -135,6 +135,29 @@ static void the_longest_pages_fit(void **state)
 	}
 }
 
+/* Volumes that the usual workloads do not fit into: nothing is played behind their end. */
+static void small_devices_are_judged(void **state)
+{
+	struct sim_params params = *sim_model_by_name("old-stick");
+	struct bench b;
+
+	(void)state;
+	params.block_bytes = 1 << 20;
+	for (params.size_bytes = 16 << 20; params.size_bytes <= 512 << 20; params.size_bytes *= 2) {
+		double chosen;
+
+		assert_true(bench_run(&params, &b));
+		chosen = bench_true_score(&params, &b.layouts[b.choice.row]) /
+			 true_best(&params, &b);
+		print_message("# %3u MiB: verdict %d, %2u KiB: %.3f of the best\n",
+			      (unsigned)(params.size_bytes >> 20), b.choice.verdict,
+			      b.layouts[b.choice.row].cluster_bytes / 1024, chosen);
+		assert_true(b.choice.verdict == ADVISE_DO_NOT_KNOW || chosen >= 0.85);
+		assert_int_equal(b.n_differences, 0);
+		bench_fini(&b);
+	}
+}
+
 /* By angles over ever longer distances, to the very sector: thousands of tracks lie between. */
 static void tracks_of_a_disk_are_counted(void **state)
 {
@@ -207,6 +230,7 @@ int main(void)
 		cmocka_unit_test(slow_after_a_burst_is_seen),
 		cmocka_unit_test(short_budgets_mislead_nobody),
 		cmocka_unit_test(the_longest_pages_fit),
+		cmocka_unit_test(small_devices_are_judged),
 		cmocka_unit_test(tracks_of_a_disk_are_counted),
 	};
 

@@ -122,6 +122,20 @@ static void linear_segments_cost_what_they_should(void **state)
 	sim_free(sim);
 }
 
+static void behind_the_end_is_nothing(void **state)
+{
+	struct sim *sim = sim_new(&linear);
+	uint64_t t;
+
+	(void)state;
+	assert_non_null(sim);
+	t = sim_request(sim, SIM_WRITE, linear.size_bytes - 4096, 4096, 0);
+	assert_true(t > 0);
+	assert_int_equal(sim_request(sim, SIM_WRITE, linear.size_bytes, 64 * MIB, t), t);
+	assert_int_equal(sim_stats(sim).n_programmed_pages, 1);
+	sim_free(sim);
+}
+
 static void flush_waits_for_an_honest_cache(void **state)
 {
 	struct sim_params params = linear;
@@ -407,6 +421,7 @@ int main(void)
 		cmocka_unit_test(no_block_is_claimed_too_often),
 		cmocka_unit_test(sawtooth_tells_block_and_gap),
 		cmocka_unit_test(linear_segments_cost_what_they_should),
+		cmocka_unit_test(behind_the_end_is_nothing),
 		cmocka_unit_test(flush_waits_for_an_honest_cache),
 		cmocka_unit_test(content_stays_wherever_it_is_stopped),
 		cmocka_unit_test(failed_write_ends_it),
