@@ -18,6 +18,7 @@
 #define WITHIN         0.95
 #define TOO_NOISY      0.4
 #define MOST_ERROR     0.05
+#define LEAST_EQUAL    4 /* writes, to say how much they vary */
 #define SMALLEST_BYTES 4096u
 #define SLACK_PART     50 /* of the volume: 2 % */
 
@@ -143,6 +144,20 @@ static bool times_contradict(const struct advise_inferred *inferred)
 	return false;
 }
 
+/* Equal writes, of more than one size, take very different times. */
+static bool writes_vary(const struct advise_measured *measured)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ADVISE_N_SIZES; i++) {
+		const struct advise_samples *equal = &measured->write[i];
+		double spread = advise_percentile(equal, 0.8) - advise_percentile(equal, 0.2);
+
+		n += equal->n >= LEAST_EQUAL && spread / 2 > TOO_NOISY * advise_median(equal);
+	}
+	return n > 1;
+}
+
 /* Speeds by a model are no better than it is: what differs by little more cannot be told apart. */
 static double error_of(const struct advise_fit *fit)
 {
@@ -184,6 +199,8 @@ static bool is_no_ground(const struct advise_facts *facts, const struct advise_m
 		return object(choice,
 			      "the same request takes very different times (spread %.0f %%)",
 			      inferred->noise * 100);
+	if (!fit->params && writes_vary(measured))
+		return object(choice, "equal writes take very different times");
 	if (!fit->params && times_contradict(inferred))
 		return object(choice,
 			      "larger writes took less time than smaller ones: something else kept "
