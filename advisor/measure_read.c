@@ -7,6 +7,11 @@
 #include "bytes.h"
 #include "probe.h"
 
+/* The grid that pages are looked for on; a finer one for the shortest. */
+#define GRID_BLOCKS  4
+#define SHORT_BLOCKS 4
+#define SHORT_POINTS 48
+
 #define FEW_PAIRS 16
 
 /* Of pairs, the part that says so: less is a no, more a yes, and what is between them open. */
@@ -87,37 +92,56 @@ static void hold_out(struct probe *p, uint64_t period, uint64_t phase, uint64_t 
 	}
 }
 
-static void scan_pages(struct probe *p, uint64_t shift, struct advise_page_scan *scan)
+/* Reads across n_points of a grid, the best of some passes; scan->n stays 0 without time for one.
+ */
+static void scan_pages(struct probe *p, uint64_t off, uint64_t step_bytes, size_t n_points,
+		       struct advise_page_scan *scan)
 {
 	const int n_passes = 3;
 
-	scan->n = 0;
-	scan->step_bytes = 4 * (uint64_t)p->target->block_bytes;
-	scan->off = probe_next_place(p, (ADVISE_SCAN_POINTS + 2) * scan->step_bytes) +
-		    scan->step_bytes + shift;
+	*scan = (struct advise_page_scan){ .off = off, .step_bytes = step_bytes };
 	for (int pass = 0; pass < n_passes; pass++) {
-		for (size_t i = 0; i < ADVISE_SCAN_POINTS; i++) {
+		for (size_t i = 0; i < n_points; i++) {
 			uint64_t ns;
 
-			if (probe_is_over(p) ||
-			    !read_across(p, scan->off + i * scan->step_bytes, &ns))
+			if (probe_is_over(p) || !read_across(p, off + i * step_bytes, &ns))
 				return;
 			if (pass == 0 || ns < scan->ns[i])
 				scan->ns[i] = ns;
 		}
-		scan->n = ADVISE_SCAN_POINTS;
+		scan->n = n_points;
 	}
+}
+
+/* Pages so short that every point of the usual grid is a boundary. */
+static bool find_short_pages(struct probe *p, struct advise_page_scan *scan)
+{
+	uint32_t block = p->target->block_bytes;
+	uint64_t phase, page;
+
+	scan_pages(p, p->dev->size_bytes / 2 / 4096 * 4096, block, SHORT_POINTS, scan);
+	page = advise_page_of(p->measured, &phase);
+	if (page == 0 || page > SHORT_BLOCKS * block)
+		return false;
+	hold_out(p, page, phase, block, &scan->pairs);
+	return advise_pairs_agree(&scan->pairs, advise_noise(p->measured)) > PAIRS_ENOUGH;
 }
 
 static void find_pages(struct probe *p)
 {
 	struct advise_page_scan *scan = &p->measured->page_scan;
+	uint32_t block = p->target->block_bytes;
+	uint64_t step = GRID_BLOCKS * block;
 
 	probe_begin_step(p, "page size", 8);
-	for (uint64_t shift = 0; shift < 4 && !probe_is_over(p); shift++) {
+	if (find_short_pages(p, scan))
+		return;
+	for (uint64_t shift = 0; shift < GRID_BLOCKS && !probe_is_over(p); shift++) {
+		uint64_t off = probe_next_place(p, (ADVISE_SCAN_POINTS + 2) * step) + step;
 		uint64_t phase, page;
 
-		scan_pages(p, (shift * 2 % 4 + shift / 2) * p->target->block_bytes, scan);
+		scan_pages(p, off + (shift * 2 % 4 + shift / 2) * block, step, ADVISE_SCAN_POINTS,
+			   scan);
 		page = advise_page_of(p->measured, &phase);
 		if (page) {
 			hold_out(p, page, phase, scan->step_bytes, &scan->pairs);

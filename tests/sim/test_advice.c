@@ -135,6 +135,25 @@ static void the_longest_pages_fit(void **state)
 	}
 }
 
+/* As old cards have them: on the usual grid each point is a boundary, and blocks look like pages.
+ */
+static void short_pages_are_seen(void **state)
+{
+	struct sim_params params = *sim_model_by_name("sd-card");
+	struct bench b;
+
+	(void)state;
+	params.program_ns = 300000;
+	params.copy_ns = 350000;
+	for (params.page_bytes = 1024; params.page_bytes <= 4096; params.page_bytes *= 2) {
+		params.block_bytes = 128 * params.page_bytes;
+		assert_true(bench_run(&params, &b));
+		assert_int_equal(b.inferred.page.value, params.page_bytes);
+		assert_int_equal(b.inferred.block.value, params.block_bytes);
+		bench_fini(&b);
+	}
+}
+
 /* Volumes that the usual workloads do not fit into: nothing is played behind their end. */
 static void small_devices_are_judged(void **state)
 {
@@ -230,6 +249,7 @@ int main(void)
 		cmocka_unit_test(slow_after_a_burst_is_seen),
 		cmocka_unit_test(short_budgets_mislead_nobody),
 		cmocka_unit_test(the_longest_pages_fit),
+		cmocka_unit_test(short_pages_are_seen),
 		cmocka_unit_test(small_devices_are_judged),
 		cmocka_unit_test(tracks_of_a_disk_are_counted),
 	};
