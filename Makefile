@@ -22,7 +22,7 @@ else ifeq ($(BUILD),asan)
 ALL_CFLAGS += -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=address,undefined
 else ifeq ($(BUILD),cov)
-ALL_CFLAGS += -O0 --coverage -fprofile-update=atomic
+ALL_CFLAGS += -O0 --coverage
 LDFLAGS += --coverage
 else
 $(error BUILD is release, debug, asan or cov, not $(BUILD))
@@ -152,7 +152,7 @@ help:
 	@echo 'make check-boot          boots a kernel with a damaged volume, pulls the plug (qemu)'
 	@echo 'make fuzz                fuzz targets (needs clang); FUZZ_SECONDS=60, T=check for one'
 	@echo 'make afl                 AFL++ on the programs; AFL_SECONDS=300, T=fsck-a for one'
-	@echo 'make lint-deep           cppcheck and clang-tidy (many minutes)'
+	@echo 'make lint-deep           gcc -fanalyzer, cppcheck, clang-tidy (many minutes)'
 	@echo 'make coverage            what the tests run of each room (needs gcovr)'
 	@echo 'make mutate              which wrong lines the tests notice (hours)'
 	@echo 'make install, uninstall  with DESTDIR, PREFIX and the folders in packaging/install.mk'

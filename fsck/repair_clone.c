@@ -84,7 +84,7 @@ static enum fat_status copy_tail(struct repair *repair, struct claimant *claiman
 	uint32_t n = claimant->need - claimant->k, from = claimant->join, prev = 0, first = 0;
 	enum fat_status status = FAT_OK;
 	struct walk walk;
-	bool room;
+	bool room = false;
 
 	status = chain_peek(fsck, claimant->join, n, &walk);
 	if (status == FAT_OK)
@@ -169,7 +169,7 @@ static enum fat_status do_without_room(struct repair *repair, struct claimant *g
 static enum fat_status are_twins(struct repair *repair, const struct claimant *a,
 				 const struct claimant *b, bool *twins)
 {
-	uint8_t left[FAT_SLOT_BYTES], right[FAT_SLOT_BYTES];
+	uint8_t left[FAT_SLOT_BYTES], right[FAT_SLOT_BYTES] = { 0 };
 	enum fat_status status = repair_read_slot(repair, a->entry_off, left);
 
 	if (status == FAT_OK)

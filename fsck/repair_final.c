@@ -33,7 +33,7 @@ struct mirror {
 static enum fat_status hold_entry(struct repair *repair, uint32_t copy, uint32_t clus)
 {
 	struct fat_table *table = &repair->fsck->table;
-	uint32_t value, found, end = fat_entry_mask(table->geometry->type);
+	uint32_t value, found = 0, end = fat_entry_mask(table->geometry->type);
 	enum fat_status status;
 
 	if (copy != table->geometry->active_fat || clus < FAT_FIRST_CLUS)
@@ -72,7 +72,7 @@ static enum fat_status mirror_bytes(struct repair *repair, uint32_t copy, uint32
 	uint64_t at = fat_entry_off(type, clus);
 	uint64_t off = fat_geometry_fat_off(table->geometry, copy) + at;
 	size_t n = (size_t)type / 8;
-	uint8_t bytes[4], found[4];
+	uint8_t bytes[4], found[4] = { 0 };
 	enum fat_status status;
 
 	status = fat_txn_read_before(repair->txn, FAT_STAGE_CLEAN,
@@ -351,7 +351,7 @@ static enum fat_status write_flags(struct repair *repair, bool everything_fixed)
 	enum fat_type type = fsck->geometry.type;
 	uint8_t flags = FAT_STATE_DIRTY | FAT_STATE_SURFACE, state = fsck->boot.state;
 	enum fat_status status = FAT_OK;
-	uint32_t value;
+	uint32_t value = 0;
 
 	if (everything_fixed)
 		status = set_fat_flag(repair, FAT_STAGE_MIRROR, fat_entry_no_error_bit(type));

@@ -111,14 +111,17 @@ MUTATE_SEED ?= 1
 mutate:
 	$(Q)nice tests/mutate/mutate.py $(MUTANTS) $(MUTATE_SEED)
 
+# Analyzers. clang-analyzer-* is what scan-build runs.
+LINT_DEEP := $(wildcard lib/*.c lib/*/*.c mkfs/*.c fsck/*.c label/*.c advisor/*.c)
 .PHONY: lint-deep
 lint-deep: compile_commands.json
+	$(Q)tests/lint/analyze $(LINT_DEEP)
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability,performance \
 		--inline-suppr --suppress=missingIncludeSystem -D_GNU_SOURCE $(HOST_CPPFLAGS) \
-		-Ilib -Ilib/cli -Ilib/host $(wildcard lib/*.c lib/*/*.c mkfs/*.c fsck/*.c label/*.c advisor/*.c)
+		-Ilib -Ilib/cli -Ilib/host $(LINT_DEEP)
 	$(Q)clang-tidy --quiet -p . --warnings-as-errors='*' \
 		--checks='-*,bugprone-*,clang-analyzer-*,cert-*,-bugprone-easily-swappable-parameters,-bugprone-narrowing-conversions,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-cert-err33-c,-clang-analyzer-valist.Uninitialized,-bugprone-assignment-in-if-condition' \
-		$(wildcard lib/*.c lib/*/*.c mkfs/*.c fsck/*.c label/*.c advisor/*.c)
+		$(LINT_DEEP)
 
 # Measurements against the peer, in one run; by hand, never part of a check. `make perf P=mkfs`: one.
 PERF_BIN := $(O)/tests/perf/generate $(O)/tests/perf/measure $(O)/tests/perf/metadata

@@ -188,10 +188,11 @@ static bool loop_is_mounted(void *context, dev_t number, const char *name)
 enum host_answer host_mount_find(const struct host_roots *roots, const struct host_target *target,
 				 struct host_use *use)
 {
-	struct search search = { roots, use };
+	struct search search = { .roots = roots };
 	FILE *mounts;
 
 	*use = (struct host_use){ .kind = HOST_USE_NONE };
+	search.use = use;
 	if (target->kind == HOST_BLOCK)
 		return host_number_mounted(roots, target->number, use);
 	mounts = host_mounts_open(roots);
