@@ -113,8 +113,8 @@ static enum fat_status split_runs(struct trial *trial, struct fat_vec *parts)
 				status = pattern_of(trial, c, &pattern);
 			if (!part || pattern != last_pattern) {
 				part = fat_vec_push(parts);
-				if (!part)
-					return FAT_OK; /* enough of them */
+				if (!part) /* enough of them, or no memory */
+					return parts->n == parts->max ? FAT_OK : FAT_ERR_MEMORY;
 				part->first_clus = c;
 			}
 			last_pattern = pattern;
@@ -163,8 +163,8 @@ static uint32_t first_of_sector(const struct fat_geometry *geometry, uint64_t se
 }
 
 /* The run, a sector a piece, whole ones: FAT32's reserved bits may differ where the entries do not. */
-static void push_sectors(const struct trial *trial, const struct fat_table_range *run,
-			 struct fat_vec *sectors)
+static enum fat_status push_sectors(const struct trial *trial, const struct fat_table_range *run,
+				    struct fat_vec *sectors)
 {
 	const struct fat_geometry *geometry = &trial->fsck->geometry;
 	uint64_t first = fat_entry_off(geometry->type, run->first_clus) / geometry->sector_bytes;
@@ -173,10 +173,12 @@ static void push_sectors(const struct trial *trial, const struct fat_table_range
 	for (uint64_t sector = first; sector <= last; sector++) {
 		struct fat_table_range *piece = fat_vec_push(sectors);
 
+		if (!piece && sectors->n < sectors->max)
+			return FAT_ERR_MEMORY;
 		if (!piece) { /* enough of them: the last one takes in the rest */
 			piece = fat_vec_at(sectors, sectors->n - 1);
 			piece->last_clus = first_of_sector(geometry, last + 1) - 1;
-			return;
+			return FAT_OK;
 		}
 		*piece = (struct fat_table_range){
 			.first_clus = first_of_sector(geometry, sector),
@@ -186,18 +188,21 @@ static void push_sectors(const struct trial *trial, const struct fat_table_range
 		if (sector == first)
 			piece->first_clus = min_u32(piece->first_clus, run->first_clus);
 	}
+	return FAT_OK;
 }
 
-static void make_sector_groups(struct trial *trial)
+static enum fat_status make_sector_groups(struct trial *trial)
 {
 	const struct fat_vec *runs = &trial->fsck->differing;
+	enum fat_status status = FAT_OK;
 	struct fat_vec sectors;
 
 	fat_vec_init(&sectors, sizeof(struct fat_table_range), MAX_PARTS);
-	for (size_t i = 0; i < runs->n; i++)
-		push_sectors(trial, fat_vec_at(runs, i), &sectors);
+	for (size_t i = 0; i < runs->n && status == FAT_OK; i++)
+		status = push_sectors(trial, fat_vec_at(runs, i), &sectors);
 	make_groups(trial, &sectors);
 	fat_vec_fini(&sectors);
+	return status;
 }
 
 static enum fat_status make_part_groups(struct trial *trial)
@@ -377,7 +382,8 @@ enum fat_status view_choose(struct fsck *fsck)
 	trial->probe.weighs_fats = true;
 	status = fat_table_init(&trial->probe.table, fsck->dev, &trial->probe.geometry, 4u << 20);
 	trial->probe.has_table = true;
-	make_sector_groups(trial);
+	if (status == FAT_OK)
+		status = make_sector_groups(trial);
 	if (status == FAT_OK)
 		status = try_copies(trial, &best);
 	if (status == FAT_OK && !best.sound)
