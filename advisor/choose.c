@@ -15,12 +15,13 @@
 
 #include "bytes.h"
 
-#define WITHIN         0.95
-#define TOO_NOISY      0.4
-#define MOST_ERROR     0.05
-#define LEAST_EQUAL    4 /* writes, to say how much they vary */
-#define SMALLEST_BYTES 4096u
-#define SLACK_PART     50 /* of the volume: 2 % */
+#define WITHIN          0.95
+#define TOO_NOISY       0.4
+#define TOO_NOISY_ALONE 0.1 /* where no model explains the writes */
+#define MOST_ERROR      0.05
+#define LEAST_EQUAL     4 /* writes, to say how much they vary */
+#define SMALLEST_BYTES  4096u
+#define SLACK_PART      50 /* of the volume: 2 % */
 
 /* What mkfs.fat would take by itself; the nearest that fits where that does not. [COMPAT 3] */
 static size_t default_row(const struct advise_prediction *prediction, uint64_t size_bytes)
@@ -195,7 +196,7 @@ static bool is_no_ground(const struct advise_facts *facts, const struct advise_m
 	if (!inferred->enough)
 		return object(choice,
 			      "too few requests could be timed; more time or more bytes may help");
-	if (inferred->noise > TOO_NOISY)
+	if (inferred->noise > (fit->params ? TOO_NOISY : TOO_NOISY_ALONE))
 		return object(choice,
 			      "the same request takes very different times (spread %.0f %%)",
 			      inferred->noise * 100);

@@ -333,14 +333,14 @@ static void forgotten_content_is_noticed(void **state)
  * By rates that rise with the cluster size, no model, and writes that take longer_ns for 8 KiB; of
  * the short ones some take late_ns.
  */
-static enum advise_verdict choose_by(double longer_ns, uint64_t late_ns)
+static enum advise_verdict choose_by(double longer_ns, uint64_t late_ns, double noise)
 {
 	const struct advise_facts facts = { .size_bytes = 1024 * MIB };
 	const struct advise_samples varies = { 5, { 1000000, late_ns, 1000000, late_ns, 1000000 } };
 	const struct advise_measured measured = { .size_bytes = 1024 * MIB,
 						  .write = { varies, varies } };
 	const struct advise_fit fit = { .error = 1 };
-	struct advise_inferred inferred = { .enough = true, .noise = 0.01 };
+	struct advise_inferred inferred = { .enough = true, .noise = noise };
 	struct advise_layout layouts[ADVISE_N_CLUSTERS];
 	struct advise_prediction prediction = { 0 };
 	struct advise_choice choice;
@@ -362,9 +362,10 @@ static enum advise_verdict choose_by(double longer_ns, uint64_t late_ns)
 static void contradicting_times_are_no_ground(void **state)
 {
 	(void)state;
-	assert_int_equal(choose_by(1.1e6, 1100000), ADVISE_CHOSEN);
-	assert_int_equal(choose_by(9e6, 1100000), ADVISE_DO_NOT_KNOW);
-	assert_int_equal(choose_by(1.1e6, 20000000), ADVISE_DO_NOT_KNOW);
+	assert_int_equal(choose_by(1.1e6, 1100000, 0.01), ADVISE_CHOSEN);
+	assert_int_equal(choose_by(9e6, 1100000, 0.01), ADVISE_DO_NOT_KNOW);
+	assert_int_equal(choose_by(1.1e6, 20000000, 0.01), ADVISE_DO_NOT_KNOW);
+	assert_int_equal(choose_by(1.1e6, 1100000, 0.2), ADVISE_DO_NOT_KNOW);
 }
 
 /* ---- wear ---------------------------------------------------------------------------------- */
