@@ -519,6 +519,70 @@ static bool dir_fits(struct relink *relink, const struct gap *gap, const struct 
 	return lost->is_dir && lost->dotdot == gap->parent;
 }
 
+static enum fat_status was_born_elsewhere(struct relink *relink, uint64_t entry_off, bool *elsewhere)
+{
+	struct fsck *fsck = relink->repair->fsck;
+	uint8_t slot[FAT_SLOT_BYTES];
+	struct fat_dirent dirent;
+	enum fat_status status = repair_read_slot(relink->repair, entry_off, slot);
+
+	if (status != FAT_OK)
+		return status;
+	fat_dirent_decode(slot, fsck->geometry.type, &dirent);
+	*elsewhere = dir_other_birth(fsck, &dirent);
+	return FAT_OK;
+}
+
+/* The directory that has the start, if another entry of the folder leads to it just as well. */
+static enum fat_status find_rival(struct relink *relink, const struct gap *gap, uint32_t *rival)
+{
+	struct fsck *fsck = relink->repair->fsck;
+	bool own = false, other = false;
+	enum fat_status status;
+
+	*rival = NO_DIR;
+	for (uint32_t i = 1; i < fsck->dirs.n; i++) {
+		const struct dir_node *node = fat_vec_at(&fsck->dirs, i);
+
+		if (node->start != gap->cured.start || node->parent != gap->cured.dir)
+			continue;
+		status = was_born_elsewhere(relink, gap->entry_off, &own);
+		if (status == FAT_OK)
+			status = was_born_elsewhere(relink, node->entry_off, &other);
+		*rival = status == FAT_OK && own == other ? i : NO_DIR;
+		return status;
+	}
+	return FAT_OK;
+}
+
+/*
+ * Of two entries that lead to one directory either may be that of the lost one; directories mostly lie
+ * in the order of their entries.
+ */
+static enum fat_status link_dir(struct relink *relink, struct gap *gap, struct lost_chain *lost)
+{
+	struct fsck *fsck = relink->repair->fsck;
+	struct gap turned = *gap;
+	uint32_t rival = NO_DIR;
+	enum fat_status status = FAT_OK;
+
+	if (gap->cured.id == F_DIR_START_SHARED)
+		status = find_rival(relink, gap, &rival);
+	if (status != FAT_OK)
+		return status;
+	if (rival != NO_DIR)
+		turned.entry_off = ((struct dir_node *)fat_vec_at(&fsck->dirs, rival))->entry_off;
+	if (rival == NO_DIR ||
+	    (gap->entry_off < turned.entry_off) == (lost->head < gap->cured.start))
+		return link_gap(relink, gap, lost);
+	turned.cured.entry_off = turned.entry_off;
+	turned.cured.path = dir_path(fsck, rival);
+	status = link_gap(relink, &turned, lost);
+	free(turned.cured.path);
+	gap->done = true;
+	return status;
+}
+
 static enum fat_status match_dirs(struct relink *relink)
 {
 	struct fat_vec *list = &relink->repair->fsck->lost;
@@ -544,7 +608,7 @@ static enum fat_status match_dirs(struct relink *relink)
 				    dir_fits(relink, other, only);
 		}
 		if (n == 1 && n_rivals == 0)
-			status = link_gap(relink, gap, only);
+			status = link_dir(relink, gap, only);
 	}
 	return status;
 }
