@@ -75,9 +75,9 @@ def limit():
 def run(command, **variables):
     """None if all went well; else why not. Stops at the first "not ok"."""
     started = time.monotonic()
-    env = dict(os.environ, FATWISE_BIN=os.path.abspath(f"{CLONE}/{OUT}"), O=OUT,
+    env = dict(os.environ, FATWISE_BIN=os.path.abspath(OUT), O=OUT,
                CMOCKA_MESSAGE_OUTPUT="TAP", **variables)
-    process = subprocess.Popen(command, cwd=CLONE, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                stdin=subprocess.DEVNULL, text=True, errors="replace", start_new_session=True,
                                preexec_fn=limit)
     signal.alarm(MAX_WAIT_S)
@@ -108,7 +108,7 @@ def on_alarm(_number, _frame):
 
 def code_of(path):
     """The object's instructions, without line numbers."""
-    obj = f"{CLONE}/{OUT}/{path[:-2]}.o"
+    obj = f"{OUT}/{path[:-2]}.o"
     dump = subprocess.run(["objdump", "-d", "--no-show-raw-insn", obj], capture_output=True, text=True, check=False)
     return dump.stdout
 
@@ -140,11 +140,11 @@ def killer(path):
     """What noticed, or None."""
     built = set()
     for targets, command, variables in steps(path):
-        why = None
         if not built.issuperset(targets):
-            why = run(MAKE + targets)
+            if run(MAKE + targets):
+                sys.exit(f"mutate: {' '.join(targets)}: cannot be built; no mutant is to blame")
             built.update(targets)
-        why = why or run(command, **variables)
+        why = run(command, **variables)
         if why:
             return f"{os.path.basename(command[-1])}: {why}"
     return None
@@ -154,7 +154,7 @@ def mutate(path, number, lines, rng):
     """Tries one change; None if it does not build, or makes no difference to the program."""
     changed = list(lines)
     changed[number] = rng.choice(changes(lines[number]))
-    target = f"{CLONE}/{path}"
+    target = path
     before = code_of(path)
     with open(target, "w", encoding="utf-8") as source:
         source.write("\n".join(changed))
@@ -176,6 +176,7 @@ def main():
     signal.signal(signal.SIGALRM, on_alarm)
     subprocess.run(["rm", "-rf", CLONE], check=True)
     subprocess.run(["git", "clone", "-q", ".", CLONE], check=True)
+    os.chdir(CLONE)  # what happens to the tree meanwhile is of no account
     why = run(MAKE + ["all"]) or killer("lib/")
     if why:
         sys.exit(f"mutate: the tree as it is fails: {why}")
