@@ -56,7 +56,7 @@ run-tests: all $(TEST_BIN) $(HAND_BIN)
 # besides, what is slow, callers and boot scripts, other compilers, sanitizers, foreign judges, fuzzing for
 # seconds, packages, a kernel. What has not begun when FULL_BUDGET seconds are over is skipped.
 FULL_KINDS := cli/slow system others foreign sanitize boot builds pack fuzz
-FULL_BUDGET ?= 900
+FULL_BUDGET ?= 1080
 .PHONY: check-full
 check-full:
 	$(Q)CC="$(CC)" tests/packages full
