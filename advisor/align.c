@@ -21,7 +21,7 @@ static double play_score(const struct sim_params *model, const struct advise_lay
 			 const struct advise_purpose *purpose)
 {
 	struct advise_row row = { .layout = *layout };
-	uint64_t large_bytes = min_u64(LARGE_BYTES, layout->n_clusters * layout->cluster_bytes / 6);
+	uint64_t large_bytes = min_u64(LARGE_BYTES, play_most_bytes(layout));
 
 	for (int w = 0; w < ADVISE_N_WRITERS; w++)
 		for (int k = 0; k < ADVISE_N_WORKLOADS; k++)

@@ -178,7 +178,6 @@ bool fit_disk(const struct advise_measured *measured, const struct advise_inferr
 	bool cached = measured->settle != ADVISE_SETTLED;
 	double turn = cached ? advise_median(&measured->again) : inferred->command_ns;
 	double platter = cached ? platter_behind_cache(measured, inferred) : inferred->ns_per_byte;
-
 	double track, known;
 
 	if (turn < LEAST_TURN_NS || turn > MOST_TURN_NS || platter <= 0)

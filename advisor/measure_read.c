@@ -92,8 +92,7 @@ static void hold_out(struct probe *p, uint64_t period, uint64_t phase, uint64_t 
 	}
 }
 
-/* Reads across n_points of a grid, the best of some passes; scan->n stays 0 without time for one.
- */
+/* Reads across n_points of a grid, the best of some passes; without time for one scan->n is 0. */
 static void scan_pages(struct probe *p, uint64_t off, uint64_t step_bytes, size_t n_points,
 		       struct advise_page_scan *scan)
 {

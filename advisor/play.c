@@ -10,17 +10,11 @@
 
 #include "bytes.h"
 
-#define WRITE_BACK_BYTES (64ull << 20) /* of data, then the metadata follow */
-#define CALL_BYTES       (128u << 10)  /* one write call of the program that writes */
-#define PHOTO_BYTES      (3456u << 10)
-#define N_PHOTOS         32 /* where they have room */
-#define N_FOLDERS        20
-#define N_FILES          20 /* in each */
-#define FILE_BYTES       6000
-#define FOLDER_BYTES     2048 /* the entries of its files, at once */
-#define N_APPENDS        100
-#define APPEND_BYTES     3000
-#define ASKEW_BYTES      (704u << 10) /* so that no file begins with an erase block */
+#define N_FOLDERS    20
+#define FOLDER_BYTES 2048 /* the entries of its files, at once */
+#define N_APPENDS    100
+#define APPEND_BYTES 3000
+#define ASKEW_BYTES  (704u << 10) /* so that no file begins with an erase block */
 
 struct play {
 	const struct advise_layout *l;
@@ -124,12 +118,12 @@ static void cached_data(struct play *p, uint64_t bytes)
 
 static void cached_file(struct play *p, uint64_t bytes)
 {
-	if (bytes <= PHOTO_BYTES) { /* written back with those after it */
+	if (bytes <= PLAY_PHOTO_BYTES) { /* written back with those after it */
 		cached_data(p, bytes);
 		return;
 	}
 	while (bytes > 0) {
-		uint64_t n = min_u64(bytes, WRITE_BACK_BYTES);
+		uint64_t n = min_u64(bytes, PLAY_WRITE_BACK_BYTES);
 
 		cached_data(p, n);
 		bytes -= n;
@@ -145,8 +139,8 @@ static void sync_file(struct play *p, uint64_t bytes)
 {
 	uint64_t first = p->next_clus, n_clusters = 0;
 
-	for (uint64_t done = 0; done < bytes; done += CALL_BYTES) {
-		uint64_t n = min_u64(bytes - done, CALL_BYTES);
+	for (uint64_t done = 0; done < bytes; done += PLAY_CALL_BYTES) {
+		uint64_t n = min_u64(bytes - done, PLAY_CALL_BYTES);
 
 		while (n_clusters * p->l->cluster_bytes < done + n) {
 			uint64_t clus = take_cluster(p);
@@ -234,27 +228,27 @@ static uint64_t play_photos(struct play *p)
 	uint64_t n_photos;
 
 	make_folder(p);
-	n_photos = as_many(p, div_ceil(PHOTO_BYTES, p->l->cluster_bytes), N_PHOTOS);
+	n_photos = as_many(p, div_ceil(PLAY_PHOTO_BYTES, p->l->cluster_bytes), PLAY_N_PHOTOS);
 	for (uint64_t i = 0; i < n_photos; i++)
-		write_file(p, PHOTO_BYTES);
+		write_file(p, PLAY_PHOTO_BYTES);
 	if (is_cached(p))
 		write_folder(p, FOLDER_BYTES);
-	return n_photos * PHOTO_BYTES;
+	return n_photos * PLAY_PHOTO_BYTES;
 }
 
 static uint64_t play_small(struct play *p)
 {
-	uint64_t n_clus = N_FILES * div_ceil(FILE_BYTES, p->l->cluster_bytes) + 1;
+	uint64_t n_clus = PLAY_N_FILES * div_ceil(PLAY_FILE_BYTES, p->l->cluster_bytes) + 1;
 	uint64_t n_folders = as_many(p, n_clus, N_FOLDERS);
 
 	for (uint64_t folder = 0; folder < n_folders; folder++) {
 		make_folder(p);
-		for (int i = 0; i < N_FILES; i++)
-			write_file(p, FILE_BYTES);
+		for (int i = 0; i < PLAY_N_FILES; i++)
+			write_file(p, PLAY_FILE_BYTES);
 		if (is_cached(p))
 			write_folder(p, FOLDER_BYTES);
 	}
-	return n_folders * N_FILES * FILE_BYTES;
+	return n_folders * PLAY_N_FILES * PLAY_FILE_BYTES;
 }
 
 /* A record at a time, each safe before the next: data, entry in the folder, FATs when they grow. */

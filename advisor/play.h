@@ -11,6 +11,20 @@
 #include "advise.h"
 #include "sim.h"
 
+/* What the workloads are made of, for those who reckon with them as well. */
+#define PLAY_WRITE_BACK_BYTES (64u << 20)  /* of data, then the metadata follow */
+#define PLAY_CALL_BYTES       (128u << 10) /* one write call of the program that writes */
+#define PLAY_PHOTO_BYTES      (3456u << 10)
+#define PLAY_N_PHOTOS         32 /* where they have room */
+#define PLAY_N_FILES          20 /* small ones, in a folder */
+#define PLAY_FILE_BYTES       6000u
+
+/* A large file is no longer than this, so that all of a workload lies on the volume. */
+static inline uint64_t play_most_bytes(const struct advise_layout *layout)
+{
+	return layout->n_clusters * layout->cluster_bytes / 6;
+}
+
 struct play_sink {
 	void (*request)(void *ctx, enum sim_op op, uint64_t off, uint64_t len_bytes);
 	void *ctx;

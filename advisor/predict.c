@@ -14,19 +14,13 @@
 #include "bytes.h"
 #include "play.h"
 
-#define WRITE_BACK_BYTES  (64.0 * 1048576)
 #define LARGE_BYTES       (128.0 * 1048576)
-#define PARTS_OF_VOLUME   6 /* a large file is one of them at most */
 #define LEAST_LARGE_BYTES (2u << 20)
-#define PHOTO_BYTES       (3456.0 * 1024)
-#define N_PHOTOS          32
-#define FILE_BYTES        6144u /* of whole sectors */
-#define APPEND_BYTES      3584u
-#define N_FILES           20 /* in a folder */
-#define N_ANGLES          8  /* of a disk */
+#define FILE_BYTES        ((PLAY_FILE_BYTES + 511u) / 512u * 512u)
+#define APPEND_BYTES      3584u /* of whole sectors, in the mean */
+#define N_ANGLES          8     /* of a disk */
 #define ANGLE_BYTES       3
 #define COMMAND_PART      0.004 /* of a turn */
-#define CALL_BYTES        (128.0 * 1024)
 
 /* The prices of a volume's writes, ns. */
 struct prices {
@@ -158,7 +152,7 @@ static double cached_writer_ns(const struct advise_layout *l, const struct price
 	double n_clusters = ceil(bytes / l->cluster_bytes);
 	double fat_bytes = n_clusters * l->fat_bits / 8;
 	double n_fat_sectors = ceil(fat_bytes / l->sector_bytes);
-	double n_write_backs = ceil(bytes / WRITE_BACK_BYTES);
+	double n_write_backs = ceil(bytes / PLAY_WRITE_BACK_BYTES);
 
 	return bytes * prices->max_stream + n_fat_sectors * prices->far_read +
 	       2 * fat_bytes * prices->max_stream +
@@ -169,7 +163,7 @@ static double cached_writer_ns(const struct advise_layout *l, const struct price
 static double sync_writer_ns(const struct advise_layout *l, const struct prices *prices,
 			     double bytes)
 {
-	double n_clusters = ceil(bytes / l->cluster_bytes), n_calls = ceil(bytes / CALL_BYTES);
+	double n_clusters = ceil(bytes / l->cluster_bytes), n_calls = ceil(bytes / PLAY_CALL_BYTES);
 
 	return n_clusters * 4 * prices->meta / 3 + bytes * prices->max_stream +
 	       n_calls * (prices->meta / 3 + prices->come_back);
@@ -215,12 +209,12 @@ static double small_file_ns(const struct advise_layout *l, const struct prices *
 	double data_ns = at_once ? prices->file : prices->pieces;
 	double meta_ns = prices->meta + prices->come_back;
 
-	data_ns += prices->cluster / N_FILES;
+	data_ns += prices->cluster / PLAY_N_FILES;
 	if (writer == ADVISE_CACHED || writer == ADVISE_AGED)
 		return data_ns;
 	if (writer == ADVISE_SYNC)
 		meta_ns += (n_clusters - 1) * prices->meta * 4 / 3;
-	return data_ns + meta_ns * (1 + 1.0 / N_FILES);
+	return data_ns + meta_ns * (1 + 1.0 / PLAY_N_FILES);
 }
 
 static void predict_by_prices(const struct prices *prices, struct advise_row *row)
@@ -232,7 +226,7 @@ static void predict_by_prices(const struct prices *prices, struct advise_row *ro
 		enum advise_writer writer = (enum advise_writer)w;
 		bool cached = writer == ADVISE_CACHED || writer == ADVISE_AGED;
 		/* what is open at once: all photos together, or one after the other */
-		double photos = cached ? N_PHOTOS * PHOTO_BYTES : PHOTO_BYTES;
+		double photos = cached ? PLAY_N_PHOTOS * PLAY_PHOTO_BYTES : PLAY_PHOTO_BYTES;
 		double append_ns = prices->append + prices->meta / 3 + prices->come_back +
 				   (double)APPEND_BYTES / l->cluster_bytes * prices->meta * 2 / 3;
 
@@ -250,7 +244,7 @@ static void predict_by_prices(const struct prices *prices, struct advise_row *ro
 static uint64_t large_bytes(const struct advise_layout *l)
 {
 	return min_u64(min_u64((uint64_t)LARGE_BYTES, 16384ull * l->cluster_bytes),
-		       l->n_clusters * l->cluster_bytes / PARTS_OF_VOLUME);
+		       play_most_bytes(l));
 }
 
 /*

@@ -115,8 +115,7 @@ static bool remove_label(struct fat_dev *dev)
 	return on_volume(dev, stage_removal);
 }
 
-/* ---- the undo journal, which lies behind the medium -------------------------------------------
- */
+/* ---- the undo journal, which lies behind the medium ----------------------------------------- */
 
 static struct fat_dev *make_medium(void)
 {

@@ -135,8 +135,7 @@ static void the_longest_pages_fit(void **state)
 	}
 }
 
-/* As old cards have them: on the usual grid each point is a boundary, and blocks look like pages.
- */
+/* As old cards have: on the usual grid each point is a boundary, and blocks look like pages. */
 static void short_pages_are_seen(void **state)
 {
 	struct sim_params params = *sim_model_by_name("sd-card");
