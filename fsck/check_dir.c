@@ -15,11 +15,12 @@
  *   . and ..     first and second, in all directories but the root
  *   other        an entry
  */
-#include "bytes.h"
 #include "check_dir.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "bytes.h"
 
 #define MAX_TAIL_LOOK	64u   /* clusters */
 #define ANNOUNCED_SLOTS 1024u /* whose directories are asked for at a time */

@@ -254,33 +254,39 @@ static enum fat_status part_folders(struct engine *engine, struct repair *repair
 		if (status != FAT_OK || !fix)
 			continue;
 		status = repair_part_folders(repair, fault->clus);
-		engine_tell_fixed(engine, fault);
+		if (status == FAT_OK)
+			engine_tell_fixed(engine, fault);
 		*acted = true;
 	}
 	return status;
+}
+
+static enum fat_status repair_by_level(struct engine *engine, struct repair *repair,
+				       enum fault_level level)
+{
+	enum fat_status status = FAT_OK;
+	bool acted = false;
+
+	if (level == LEVEL_CUT && only_shared_cuts(engine))
+		level = LEVEL_CLONE;
+	if (level >= LEVEL_CLONE && !engine->options->free_lost)
+		status = repair_shared(engine, repair, &acted);
+	return status == FAT_OK && !acted ? repair_level(engine, repair, level) : status;
 }
 
 static enum fat_status repair_round(struct engine *engine, enum fault_level level)
 {
 	enum fat_status status = FAT_OK;
 	struct repair repair;
-	bool acted = false;
+	bool parted = false;
 
 	repair_init(&repair, &engine->fsck, engine->txn);
 	if (level >= LEVEL_CUT || any_shares_as_folder(engine))
 		status = pass_links(&engine->fsck);
 	if (status == FAT_OK)
-		status = part_folders(engine, &repair, &acted);
-	if (acted) {
-		repair_fini(&repair);
-		return status;
-	}
-	if (status == FAT_OK && level == LEVEL_CUT && only_shared_cuts(engine))
-		level = LEVEL_CLONE;
-	if (status == FAT_OK && level >= LEVEL_CLONE && !engine->options->free_lost)
-		status = repair_shared(engine, &repair, &acted);
-	if (status == FAT_OK && !acted)
-		status = repair_level(engine, &repair, level);
+		status = part_folders(engine, &repair, &parted);
+	if (status == FAT_OK && !parted)
+		status = repair_by_level(engine, &repair, level);
 	repair_fini(&repair);
 	return status;
 }
