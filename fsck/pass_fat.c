@@ -49,9 +49,9 @@ static enum fat_status note_difference(void *context, uint32_t copy, uint32_t fi
 	struct fsck *fsck = counter->fsck;
 	struct fat_table_range *range;
 
-	if (fsck->n_differing[copy & 255] == 0 || fsck->differing.n < fsck->differing.max) {
+	if (fsck->n_differing[copy & 255] == 0 || !fat_vec_is_full(&fsck->differing)) {
 		range = fat_vec_push(&fsck->differing);
-		if (!range && fsck->differing.n < fsck->differing.max)
+		if (!range && !fat_vec_is_full(&fsck->differing))
 			return FAT_ERR_MEMORY;
 		if (range)
 			*range = (struct fat_table_range){ first, last, copy };

@@ -114,7 +114,7 @@ static enum fat_status split_runs(struct trial *trial, struct fat_vec *parts)
 			if (!part || pattern != last_pattern) {
 				part = fat_vec_push(parts);
 				if (!part) /* enough of them, or no memory */
-					return parts->n == parts->max ? FAT_OK : FAT_ERR_MEMORY;
+					return fat_vec_is_full(parts) ? FAT_OK : FAT_ERR_MEMORY;
 				part->first_clus = c;
 			}
 			last_pattern = pattern;
@@ -173,7 +173,7 @@ static enum fat_status push_sectors(const struct trial *trial, const struct fat_
 	for (uint64_t sector = first; sector <= last; sector++) {
 		struct fat_table_range *piece = fat_vec_push(sectors);
 
-		if (!piece && sectors->n < sectors->max)
+		if (!piece && !fat_vec_is_full(sectors))
 			return FAT_ERR_MEMORY;
 		if (!piece) { /* enough of them: the last one takes in the rest */
 			piece = fat_vec_at(sectors, sectors->n - 1);

@@ -43,7 +43,7 @@ void *fat_vec_push(struct fat_vec *vec)
 {
 	void *item;
 
-	if (vec->n == vec->max || (vec->n == vec->room && !grow(vec)))
+	if (fat_vec_is_full(vec) || (vec->n == vec->room && !grow(vec)))
 		return NULL;
 	item = (char *)vec->items + vec->n++ * vec->item_bytes;
 	return memset(item, 0, vec->item_bytes);

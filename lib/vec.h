@@ -7,6 +7,7 @@
 #ifndef FATWISE_VEC_H
 #define FATWISE_VEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct fat_vec {
@@ -21,8 +22,13 @@ struct fat_vec {
 void fat_vec_init(struct fat_vec *vec, size_t item_bytes, size_t max);
 void fat_vec_fini(struct fat_vec *vec);
 
-/* A new item of zeros at the end; NULL at the limit (vec->n == vec->max) or without memory. */
+/* A new item of zeros at the end; NULL at the limit (fat_vec_is_full()) or without memory. */
 void *fat_vec_push(struct fat_vec *vec);
+
+static inline bool fat_vec_is_full(const struct fat_vec *vec)
+{
+	return vec->n == vec->max;
+}
 
 /* Item i < n. */
 void *fat_vec_at(const struct fat_vec *vec, size_t i);
