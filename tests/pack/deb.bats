@@ -13,6 +13,7 @@ setup_file() {
 	for program in dpkg-buildpackage dh lintian; do
 		command -v $program >/dev/null || lacks="no $program here"
 	done
+	[ -n "$lacks" ] || lacks=$(dpkg-checkbuilddeps -P nocheck "$repo/packaging/debian/control" 2>&1 | tail -n 1)
 	export lacks
 	[ -z "$lacks" ] || return 0
 	DEB_BUILD_OPTIONS=nocheck make -s -C "$repo" deb >/dev/null 3>&-
