@@ -60,7 +60,7 @@ FULL_BUDGET ?= 1080
 .PHONY: check-full
 check-full:
 	$(Q)CC="$(CC)" tests/packages full
-	$(Q)TEST_TIMEOUT=900 TEST_BUDGET=$(FULL_BUDGET) FATWISE_FULL=1 FUZZ_SECONDS=10 FUZZ_SEED=1 $(MAKE) \
+	$(Q)TEST_TIMEOUT=900 TEST_BUDGET=$(FULL_BUDGET) FATWISE_FULL=1 FUZZ_SECONDS=60 FUZZ_SEED=1 $(MAKE) \
 		--no-print-directory run-tests KINDS="$(ALL_KINDS) $(FULL_KINDS)"
 
 # By hand, before a release; hours. Every recipe before foreign judges and under sanitizers, cuts at
