@@ -8,7 +8,8 @@
 # build/boot. What the guest says goes to its serial console, of which our lines begin with "@ ".
 
 : "${FATWISE_BIN:?}"
-boot_cache=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/build/boot
+boot_rig=${BASH_SOURCE[0]}
+boot_cache=$(cd "${boot_rig%/*}/../.." && pwd)/build/boot
 boot_kernel_args="console=ttyS0 quiet panic=-1 oops=panic audit=0 mitigations=off no_timer_check tsc=reliable"
 
 # boot_prepare: kernel and modules are in $boot_cache; else $boot_lacks says what is missing.
@@ -23,7 +24,7 @@ boot_prepare() {
 	mkdir -p "$boot_cache"
 	{
 		flock 9
-		[ -e "$boot_cache/version" ] || boot_unpack
+		[ "$boot_cache/version" -nt "$boot_rig" ] || boot_unpack
 	} 9>"$boot_cache/lock"
 }
 
@@ -46,13 +47,13 @@ boot_unpack() {
 	rm -rf "$tree"
 	mkdir -p "$tree"
 	dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$tree" --wildcards './boot/vmlinuz-*' './lib/modules/*/modules.*' \
-		'*/drivers/virtio/*' '*/block/virtio_blk.ko*' '*/fs/fat/*' '*/fs/nls/*' '*/lib/crc*' '*/crypto/crc*' \
-		'*/arch/x86/crypto/crct10dif*'
+		'*/drivers/virtio/*' '*/block/virtio_blk.ko*' '*/block/loop.ko*' '*/fs/fat/*' '*/fs/nls/*' \
+		'*/lib/crc*' '*/crypto/crc*' '*/arch/x86/crypto/crct10dif*'
 	version=$(ls "$tree/lib/modules")
 	boot_unpack_kernel "$tree/boot/vmlinuz-$version" "$boot_cache/vmlinux" || return 1
 	find "$tree/lib/modules" -name '*.xz' -exec xz -d {} +
 	PATH=$PATH:/usr/sbin:/sbin depmod -b "$tree" "$version"
-	${CC:-cc} -O2 -o "$boot_cache/tsc" "$BATS_TEST_DIRNAME/tsc.c"
+	${CC:-cc} -O2 -o "$boot_cache/tsc" "${boot_rig%/*}/tsc.c"
 	echo "$version" >"$boot_cache/version"
 }
 
@@ -95,7 +96,7 @@ boot_root() {
 		case $applet in busybox | fsck* | mkfs* | mkdosfs) ;; *) ln -s busybox "$root/bin/$applet" ;; esac
 	done
 	PATH=$PATH:/usr/sbin:/sbin
-	for module in virtio_mmio virtio_blk nls_cp437 nls_ascii nls_iso8859-1 nls_utf8 vfat; do
+	for module in virtio_mmio virtio_blk loop nls_cp437 nls_ascii nls_iso8859-1 nls_utf8 vfat; do
 		modprobe -d "$tree" -S "$version" --show-depends "$module" | sed -n 's/^insmod \([^ ]*\).*/\1/p'
 	done | awk '!seen[$0]++ { n++; print n, $0 }' | while read -r applet module; do
 		cp "$module" "$root/modules/$(printf %02d "$applet").ko"

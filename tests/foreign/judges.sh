@@ -6,11 +6,12 @@
 # sleuthkit and fatcat know what the volume is. A sample of the recipes; FOREIGN=all takes all.
 # shellcheck source=tests/lint/tap.inc
 . "$(dirname "$0")/../lint/tap.inc"
+# shellcheck source=tests/foreign/volumes.inc
+. tests/foreign/volumes.inc
 
 : "${FATWISE_BIN:=$PWD/$O}"
 PATH=$FATWISE_BIN:$PATH:/usr/sbin:/sbin
 export MTOOLS_SKIP_CHECK=1
-recipe=$FATWISE_BIN/tests/recipes/recipe
 peer=
 for place in /usr/sbin /sbin /usr/bin; do
 	[ -n "$peer" ] || [ ! -x $place/fsck.fat ] || peer=$place/fsck.fat
@@ -62,26 +63,12 @@ for type in 12:4000 16:40000 32:70000; do
 	done
 done
 
-# What no repair makes whole, or what needs a device that is sick, is no case for others.
-n=0
-grep -LE '^ *(tier|options|unreadable|truncate|expect +(refuses|unharmed|clean|repair|again|allow))' \
-	tests/recipes/cases/*.recipe tests/recipes/faults/*.recipe tests/recipes/kinds/*.recipe |
-	sort >"$work/recipes"
-while read -r file; do
-	n=$((n + 1))
-	[ "${FOREIGN:-}" = all ] || [ $((n % 8)) -eq 0 ] || continue
-	"$recipe" list "$file" >"$work/names"
-	[ "${FOREIGN:-}" = all ] || sed -n "$((n / 8 % $(wc -l <"$work/names") + 1))p" "$work/names" >"$work/one"
-	[ "${FOREIGN:-}" = all ] || mv "$work/one" "$work/names"
-	while read -r name; do
-		"$recipe" compile "$file" "$image" "$name" >/dev/null
-		fsck.fat -a "$image" >/dev/null 2>&1
-		fsck.fat -n "$image" >/dev/null 2>&1 || continue # not all of it could be repaired
-		case $name in
-		R27-*) judge deleted-slots ;;
-		*) judge ;;
-		esac 2>&1 | check "$name"
-		rm -f "$image"
-	done <"$work/names"
-done <"$work/recipes"
+# shellcheck disable=SC2317 # each_repaired calls it
+judge_as() {
+	case $1 in
+	R27-*) judge deleted-slots ;;
+	*) judge ;;
+	esac 2>&1 | check "$1"
+}
+each_repaired judge_as
 done_testing
