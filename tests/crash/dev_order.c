@@ -166,8 +166,9 @@ static unsigned of_slot(const struct dev_order *order, uint64_t off, const uint8
 {
 	if (!is_alive(was) && !is_alive(is))
 		return FIX;
+	/* A dot leads to its own folder or that one's parent: nothing comes within reach by it. */
 	if (!is_alive(was))
-		return is_long(is) ? PREPARE : ATTACH | (is[0] == '.' ? DETACH : 0);
+		return is_long(is) ? PREPARE : ATTACH | (is[0] == '.' ? DETACH | RELEASE : 0);
 	if (!is_alive(is))
 		return is_long(was) || !is_read(order, off) ? DETACH | RELEASE : DETACH;
 	return DETACH | ATTACH | (gives_up(was, is) ? RELEASE : 0);
