@@ -169,13 +169,13 @@ static uint64_t place_in_block(const struct probe *p, const struct probe_want *w
 {
 	uint64_t block = p->wear.block_bytes, need = want->len_bytes + p->page_bytes;
 	uint64_t start = off - (off + block - p->wear.block_off) % block;
-	uint64_t last = start + round_up(need, block) - need, place;
+	uint64_t last = start + round_up(need, block) - need, place = align_up(want, start);
+	bool is_at_start = want->n_erases == WEAR_MOST &&
+			   (place == start || place + want->len_bytes <= start + block);
 
-	if (need <= block && want->n_erases == WEAR_MOST)
-		place = align_up(want, start);
-	else if (off + want->align_bytes <= last)
+	if (!is_at_start && off + want->align_bytes <= last)
 		place = align_up(want, off);
-	else
+	else if (!is_at_start)
 		place = align_up(want, last - min_u64(last, want->align_bytes));
 	return place >= start && place <= last ? place : p->dev->size_bytes;
 }

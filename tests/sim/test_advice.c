@@ -176,6 +176,24 @@ static void small_devices_are_judged(void **state)
 	}
 }
 
+/* Streams as long as a block begin where one does: closed out of order a block is erased twice. */
+static void short_blocks_are_spared(void **state)
+{
+	struct sim_params params = *sim_model_by_name("old-stick");
+	struct bench b;
+
+	(void)state;
+	params.kind = SIM_LOG;
+	params.page_bytes = 2048;
+	for (params.size_bytes = 16 << 20; params.size_bytes <= 512 << 20; params.size_bytes *= 2)
+		for (params.open_segments = 1; params.open_segments <= 2; params.open_segments++) {
+			params.block_bytes = params.open_segments * (128 << 10);
+			assert_true(bench_run(&params, &b));
+			assert_in_range(b.n_worst_erases, 0, 3);
+			bench_fini(&b);
+		}
+}
+
 /* By angles over ever longer distances, to the very sector: thousands of tracks lie between. */
 static void tracks_of_a_disk_are_counted(void **state)
 {
@@ -250,6 +268,7 @@ int main(void)
 		cmocka_unit_test(the_longest_pages_fit),
 		cmocka_unit_test(short_pages_are_seen),
 		cmocka_unit_test(small_devices_are_judged),
+		cmocka_unit_test(short_blocks_are_spared),
 		cmocka_unit_test(tracks_of_a_disk_are_counted),
 	};
 
