@@ -139,7 +139,7 @@ static void try_commands(struct search *s)
 	for (size_t i = 0; i < sizeof cuts_kib / sizeof *cuts_kib; i++) {
 		struct sim_params p = s->best;
 
-		p.max_command_bytes = cuts_kib[i] * 1024u;
+		p.max_command_bytes = (uint64_t)cuts_kib[i] * 1024;
 		if (p.max_command_bytes < s->measured->max_bytes)
 			try_structure(s, &p);
 	}

@@ -203,7 +203,7 @@ uint64_t advise_page_of(const struct advise_measured *measured, uint64_t *phase_
 	struct advise_comb comb = advise_find_comb(scan->ns, scan->n, advise_noise(measured));
 	uint64_t page = comb.period * scan->step_bytes;
 
-	if (comb.fit < 0.6)
+	if (comb.fit < 0.6 || page == 0)
 		return 0;
 	*phase_off = (scan->off + comb.first * scan->step_bytes) % page;
 	return page;

@@ -62,7 +62,7 @@ static int take_sector(const struct advise_options *options, struct advise_targe
 		return EXIT_ADVICE;
 	}
 	cli_error(&advise_program, "%s: its blocks are of %u bytes: no sector can be shorter",
-		  options->path ? options->path : options->model->name, target->sector_bytes);
+		  options->model ? options->model->name : options->path, target->sector_bytes);
 	advise_target_close(target);
 	return EXIT_ERROR;
 }
@@ -291,7 +291,7 @@ static int format(const char *path, const struct advise_choice *choice)
 		return EXIT_ERROR;
 	}
 	memcpy(options, choice->mkfs, sizeof options);
-	strcpy(device, path);
+	memcpy(device, path, strlen(path) + 1);
 	for (char *word = strtok(options, " "); word && n < 13; word = strtok(NULL, " "))
 		argv[n++] = word;
 	argv[n++] = end;

@@ -121,7 +121,7 @@ enum fat_status probe_disk(struct probe *p)
 	enum fat_status status = FAT_OK;
 
 	advise_infer(p->measured, &inferred);
-	if (!inferred.heads_move || p->dev->size_bytes < 16 * SPREAD_BYTES)
+	if (!inferred.heads_move || p->dev->size_bytes < 16ull * SPREAD_BYTES)
 		return FAT_OK;
 	probe_begin_step(p, "seeks", 15);
 	measure_seek(p, NEAR_BYTES, &p->measured->seek_near);

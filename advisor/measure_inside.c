@@ -260,10 +260,10 @@ static void count_fat_blocks(struct visits *v)
 	for (uint32_t n = 0; n < PROBE_FRONT_BLOCKS; n++) {
 		uint64_t start = n * v->block_bytes, off = start > lead ? start - lead : 0;
 
-		if (n == 0 && v->block_off && v->block_off < 8 * v->page_bytes)
+		if (n == 0 && v->block_off && v->block_off < 8ull * v->page_bytes)
 			continue; /* cut off at the front: no room to look */
 		off += (v->page_bytes - (off + lead) % v->page_bytes) % v->page_bytes;
-		off += 3 * v->page_bytes;
+		off += 3ull * v->page_bytes;
 		if (!wear_claim(&v->p->wear, off, off + v->page_bytes, WEAR_RUN) ||
 		    !visit(v, off, &dear) || dear)
 			return;

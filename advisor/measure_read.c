@@ -8,8 +8,8 @@
 #include "probe.h"
 
 /* The grid that pages are looked for on; a finer one for the shortest. */
-#define GRID_BLOCKS  4
-#define SHORT_BLOCKS 4
+#define GRID_BLOCKS  4ull
+#define SHORT_BLOCKS 4ull
 #define SHORT_POINTS 48
 
 #define FEW_PAIRS 16
@@ -216,12 +216,12 @@ static void try_divisors(struct probe *p, struct advise_block_scan *scan, double
 {
 	static const uint8_t divisors[] = { 2, 3, 5 };
 
-	for (size_t i = 0; i < sizeof divisors; i++) {
+	for (size_t i = 0; i < sizeof divisors && scan->period_bytes; i++) {
 		uint64_t part = scan->period_bytes / divisors[i];
 		struct advise_pairs pairs;
 		double sure;
 
-		if (part % scan->step_bytes != 0 || part < 4 * scan->step_bytes)
+		if (part % scan->step_bytes != 0 || part < 4ull * scan->step_bytes)
 			continue;
 		hold_out(p, scan->period_bytes, scan->phase_off % scan->period_bytes + part,
 			 scan->step_bytes, &pairs);
@@ -259,7 +259,7 @@ static void find_blocks(struct probe *p)
 static void measure_read_stream(struct probe *p)
 {
 	size_t max = min_u32(p->target->max_bytes, PROBE_STRETCH_BYTES);
-	uint64_t off = probe_next_place(p, 2 * PROBE_STRETCH_BYTES), ns;
+	uint64_t off = probe_next_place(p, 2ull * PROBE_STRETCH_BYTES), ns;
 	struct advise_stream *stream = &p->measured->read_stream;
 
 	probe_begin_step(p, "read stream", 5);
@@ -277,7 +277,7 @@ static void measure_read_stream(struct probe *p)
  */
 static void measure_buffered(struct probe *p)
 {
-	uint64_t off = probe_next_place(p, 2 * PROBE_STRETCH_BYTES), start;
+	uint64_t off = probe_next_place(p, 2ull * PROBE_STRETCH_BYTES), start;
 	size_t len = PROBE_STRETCH_BYTES;
 
 	if (!p->target->read_buffered || !p->measured->read_stream.ns)

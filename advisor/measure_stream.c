@@ -125,7 +125,7 @@ static bool write_page(struct stream *s, uint64_t base)
 static bool write_stretch(struct stream *s)
 {
 	uint64_t base = s->off;
-	size_t len = PROBE_STRETCH_BYTES / s->piece_bytes * s->piece_bytes;
+	size_t len = PROBE_STRETCH_BYTES - PROBE_STRETCH_BYTES % s->piece_bytes;
 
 	if (!probe_load(s->p, base, len))
 		return false;
@@ -203,7 +203,7 @@ enum fat_status probe_block_stream(struct probe *p)
 
 	advise_infer(p->measured, &inferred);
 	if (inferred.heads_move || inferred.block.value || !inferred.page.value ||
-	    p->measured->settle != ADVISE_SETTLED || p->dev->size_bytes < 4 * MOST_BYTES)
+	    p->measured->settle != ADVISE_SETTLED || p->dev->size_bytes < 4ull * MOST_BYTES)
 		return FAT_OK;
 	s.page_bytes = (uint32_t)inferred.page.value;
 	s.piece_bytes = max_u32(min_u32(PIECE_BYTES, p->target->max_bytes) / s.page_bytes, 1) *

@@ -360,7 +360,7 @@ static enum fat_status write_streams(struct probe *p, size_t n, struct advise_st
 	const uint32_t piece = 64u << 10;
 	const struct advise_inside *inside = &p->measured->inside;
 	bool all_open = p->erases_show && inside->open_at_least >= n;
-	struct streams s = { .n = n, .part_bytes = all_open ? all / n : 2 * piece };
+	struct streams s = { .n = n, .part_bytes = all_open ? all / n : (size_t)2 * piece };
 	enum fat_status status = FAT_OK;
 
 	probe_begin_step(p, n == 2 ? "two streams" : "four streams", 8);
@@ -446,7 +446,7 @@ static bool prepare_round(struct probe *p, const struct advise_layout *l, uint64
 
 	return !probe_is_over(p) && probe_affords_dear(p, 4) &&
 	       probe_affords(p, round_bytes, cluster) &&
-	       probe_may_write(p, round_bytes + 3 * block) && probe_find_place(p, &want, off) &&
+	       probe_may_write(p, round_bytes + 3ull * block) && probe_find_place(p, &want, off) &&
 	       probe_load(p, *off, round_bytes) &&
 	       load_meta(p, l, (*off - want.base_off) / cluster + 2, meta);
 }
@@ -460,7 +460,7 @@ static enum fat_status rehearse(struct probe *p, const struct advise_layout *l, 
 	enum fat_status status = FAT_OK;
 	uint64_t off;
 
-	if (page > MOST_PIECES * l->cluster_bytes && p->measured->inside.costs)
+	if (page > (uint64_t)MOST_PIECES * l->cluster_bytes && p->measured->inside.costs)
 		return FAT_OK; /* it might close a block with each of them */
 	probe_begin_step(p, "rehearsal", 8);
 	for (size_t i = 0; i < N_ROUNDS && status == FAT_OK; i++) {

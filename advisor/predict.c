@@ -16,7 +16,7 @@
 
 #define LARGE_BYTES       (128.0 * 1048576)
 #define LEAST_LARGE_BYTES (2u << 20)
-#define FILE_BYTES        ((PLAY_FILE_BYTES + 511u) / 512u * 512u)
+#define FILE_BYTES        ((PLAY_FILE_BYTES + 511ull) & ~511ull)
 #define APPEND_BYTES      3584u /* of whole sectors, in the mean */
 #define N_ANGLES          8     /* of a disk */
 #define ANGLE_BYTES       3
@@ -232,7 +232,7 @@ static void predict_by_prices(const struct prices *prices, struct advise_row *ro
 
 		rate[ADVISE_LARGE] = LARGE_BYTES * 1e9 / writer_ns(l, prices, writer, LARGE_BYTES);
 		rate[ADVISE_PHOTOS] = photos * 1e9 / writer_ns(l, prices, writer, photos);
-		rate[ADVISE_SMALL] = FILE_BYTES * 1e9 / small_file_ns(l, prices, writer);
+		rate[ADVISE_SMALL] = (double)FILE_BYTES * 1e9 / small_file_ns(l, prices, writer);
 		rate[ADVISE_LOG] = APPEND_BYTES * 1e9 / append_ns;
 	}
 	row->rehearsed = prices->rehearsed;

@@ -7,6 +7,7 @@
  */
 #include "record.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,25 +168,44 @@ void advise_record_write(FILE *out, const struct advise_facts *facts,
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
+/* The next n numbers of a line, each no more than its most; *line is behind them then. */
+static bool read_numbers(const char **line, const uint64_t *most, size_t n, uint64_t *number)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *end;
+
+		errno = 0;
+		number[i] = strtoull(*line, &end, 10);
+		if (end == *line || errno || number[i] > most[i])
+			return false;
+		*line = end;
+	}
+	return true;
+}
+
 static bool read_list(char *line, struct advise_measured *measured)
 {
 	struct list lists[MAX_LISTS];
-	size_t n_lists = lists_of(measured, lists), index, n;
-	char name[32];
-	int used;
+	size_t n_lists = lists_of(measured, lists);
+	static const uint64_t most[] = { SIZE_MAX, SIZE_MAX, UINT64_MAX };
+	uint64_t number[2]; /* of the list among those of its name, of its values */
+	size_t n_name = strcspn(line, " ");
+	const char *rest = line + n_name;
 
-	if (sscanf(line, "%31s %zu %zu%n", name, &index, &n, &used) != 3)
+	if (!read_numbers(&rest, most, 2, number))
 		return false;
 	for (size_t i = 0; i < n_lists; i++) {
-		char *at = line + used;
+		const struct list *list = &lists[i];
 
-		if (strcmp(lists[i].name, name) != 0 || lists[i].index != index)
+		if (strncmp(list->name, line, n_name) != 0 || list->name[n_name] != '\0' ||
+		    list->index != number[0])
 			continue;
-		if (n > lists[i].most)
+		if (number[1] > list->most)
 			return false;
-		for (size_t k = 0; k < n; k++)
-			lists[i].values[k] = strtoull(at, &at, 10);
-		*lists[i].n = n;
+		for (size_t k = 0; k < number[1]; k++)
+			if (!read_numbers(&rest, most + 2, 1, &list->values[k]))
+				return false;
+		*list->n = (size_t)number[1];
 		return true;
 	}
 	return false;
@@ -193,25 +213,38 @@ static bool read_list(char *line, struct advise_measured *measured)
 
 static bool read_request(const char *line, struct fat_vec *trace)
 {
+	static const uint64_t most[] = { UINT64_MAX, UINT32_MAX, UINT64_MAX, UINT32_MAX };
+	uint64_t number[4];
 	struct advise_request r;
 
-	if (sscanf(line, "%" SCNu64 " %" SCNu32 " %" SCNu64 " %" SCNu32, &r.off, &r.len_bytes,
-		   &r.ns, &r.step) != 4)
+	if (!read_numbers(&line, most, 4, number))
 		return false;
+	r = (struct advise_request){ .off = number[0],
+				     .len_bytes = (uint32_t)number[1],
+				     .ns = number[2],
+				     .step = (uint32_t)number[3] };
 	return advise_trace_add(trace, &r);
 }
 
 static bool read_rehearsal(const char *line, struct advise_measured *m)
 {
-	struct advise_rehearsal r;
-	size_t i;
+	static const uint64_t most[] = { ADVISE_N_CLUSTERS - 1,
+					 UINT32_MAX,
+					 UINT32_MAX,
+					 UINT64_MAX,
+					 UINT64_MAX,
+					 UINT64_MAX,
+					 UINT64_MAX };
+	uint64_t number[7];
 
-	if (sscanf(line, "%zu %" SCNu32 " %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
-		   &i, &r.cluster_bytes, &r.n_rounds, &r.data_ns, &r.n_data, &r.first_ns,
-		   &r.meta_ns) != 7 ||
-	    i >= ADVISE_N_CLUSTERS)
+	if (!read_numbers(&line, most, 7, number))
 		return false;
-	m->rehearsal[i] = r;
+	m->rehearsal[number[0]] = (struct advise_rehearsal){ .cluster_bytes = (uint32_t)number[1],
+							     .n_rounds = (uint32_t)number[2],
+							     .data_ns = number[3],
+							     .n_data = number[4],
+							     .first_ns = number[5],
+							     .meta_ns = number[6] };
 	return true;
 }
 
@@ -222,7 +255,7 @@ static bool read_scalar(const char *name, const char *text, struct advise_facts 
 
 #define READ_SCALAR(place)                                                                         \
 	if (strcmp(name, #place) == 0) {                                                           \
-		place = (__typeof__(place))value;                                                  \
+		(place) = (__typeof__(place))value;                                                \
 		return true;                                                                       \
 	}
 	SCALARS(READ_SCALAR)

@@ -197,7 +197,8 @@ static bool root_is_doubtful(struct fsck *fsck, const struct candidate *candidat
 static bool root_runs_on(struct fsck *fsck, const struct candidate *candidate)
 {
 	const struct fat_geometry *geometry = &candidate->geometry;
-	uint64_t end = fat_geometry_root_off(geometry) + geometry->root_entries * FAT_SLOT_BYTES;
+	uint64_t end = fat_geometry_root_off(geometry) +
+		       (uint64_t)geometry->root_entries * FAT_SLOT_BYTES;
 	uint8_t last;
 	bool empty;
 

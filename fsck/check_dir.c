@@ -397,7 +397,7 @@ static enum fat_status is_garbage_tail(struct fsck *fsck, uint32_t clus, bool *t
 		garbage = slots_are_noise(fsck, slots, n_slots);
 		n_garbage += garbage;
 		for (uint32_t i = 0; i < n_slots && !garbage && *tail; i++)
-			*tail = slots[i * FAT_SLOT_BYTES] == 0;
+			*tail = slots[(size_t)i * FAT_SLOT_BYTES] == 0;
 		status = fat_table_get(&fsck->table, clus, &clus);
 	}
 	*tail = *tail && n_garbage > 0;

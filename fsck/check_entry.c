@@ -367,7 +367,7 @@ static enum fat_status holds_only_garbage(const struct entry *entry, bool *garba
 		status = fat_dir_read(&dir);
 		if (status != FAT_OK || dir.len_bytes == 0)
 			break;
-		for (size_t at = 0; at < dir.len_bytes; at += SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES) {
+		for (size_t at = 0; at < dir.len_bytes; at += (size_t)SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES) {
 			n_units++;
 			n_garbage += slots_are_noise(fsck, dir.buf + at, SLOT_GARBAGE_UNIT);
 		}

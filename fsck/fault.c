@@ -19,8 +19,8 @@ static const struct fault_kind kinds[N_FAULT_IDS] = {
 		      .automatic = AUTO_##auto_,                                                  \
 		      .level = LEVEL_##level_,                                                    \
 		      .how = HOW_##how_,                                                          \
-		      .message = message_,                                                        \
-		      .fix = fix_ },
+		      .message = (message_),                                                        \
+		      .fix = (fix_) },
 #include "faults.def"
 #undef FAULT
 };

@@ -150,7 +150,7 @@ static void take_room(struct room *room, const struct fat_dir *dir, bool not_fir
 		bool used = (dir->buf[at] != 0 && dir->buf[at] != FAT_SLOT_DELETED_MARK) ||
 			    fat_dev_unreadable(dir->table->dev, dir->off + at, FAT_SLOT_BYTES);
 
-		if (used || (not_first && at < 2 * FAT_SLOT_BYTES))
+		if (used || (not_first && at < (size_t)2 * FAT_SLOT_BYTES))
 			room->n = 0;
 		else
 			room->off[room->n++] = dir->off + at;

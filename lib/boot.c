@@ -144,7 +144,7 @@ void fat_boot_encode(const struct fat_boot *boot, uint8_t sector[FAT_BOOT_BYTES]
 /* ---- deviations ---- */
 
 static const bool is_fatal[FAT_BOOT_N_DEVIATIONS] = {
-#define DEVIATION_FATAL(name, fatal) [FAT_BOOT_##name] = fatal,
+#define DEVIATION_FATAL(name, fatal) [FAT_BOOT_##name] = (fatal),
 	FAT_BOOT_DEVIATIONS(DEVIATION_FATAL)
 #undef DEVIATION_FATAL
 };

@@ -175,7 +175,7 @@ enum fat_status fat_txn_write_bits(struct fat_dev *dev, enum fat_stage stage, ui
 
 		if (!patch)
 			status = make_patch(txn, off / txn->sector_bytes, stage, &patch);
-		if (status != FAT_OK)
+		if (!patch)
 			return status;
 		edit_patch(txn, patch, at, from, bits, n);
 		from += n;

@@ -121,7 +121,7 @@ void fat_label_decode(const uint8_t label[FAT_SHORT_BYTES], const struct fat_cod
 const char *fat_label_flaw_text(enum fat_label_flaw flaw)
 {
 	static const char *const text[] = {
-#define FLAW_TEXT(name, words) [FAT_LABEL_##name] = words,
+#define FLAW_TEXT(name, words) [FAT_LABEL_##name] = (words),
 		FAT_LABEL_FLAWS(FLAW_TEXT)
 #undef FLAW_TEXT
 	};

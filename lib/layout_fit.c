@@ -114,7 +114,7 @@ static bool find_gap(const struct fat_layout_frame *frame, const struct fat_layo
 	*gap = (frame->align_phase_bytes % step + step - data_off % step) % step;
 	for (uint64_t i = 0; i < unit && *gap % unit != 0; i++)
 		*gap += step;
-	return *gap % unit == 0;
+	return unit && *gap % unit == 0;
 }
 
 /* Padding took clusters away: what the FATs no longer need becomes reserved, where there is room. */

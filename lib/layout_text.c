@@ -7,7 +7,7 @@
 const char *fat_layout_item_text(enum fat_layout_item item)
 {
 	static const char *const words[] = {
-#define FAT_LAYOUT_ITEM_WORDS(name, text) [FAT_LAYOUT_##name] = text,
+#define FAT_LAYOUT_ITEM_WORDS(name, text) [FAT_LAYOUT_##name] = (text),
 		FAT_LAYOUT_ITEMS(FAT_LAYOUT_ITEM_WORDS)
 #undef FAT_LAYOUT_ITEM_WORDS
 	};
@@ -18,7 +18,7 @@ const char *fat_layout_item_text(enum fat_layout_item item)
 const char *fat_layout_reason_text(enum fat_layout_reason reason)
 {
 	static const char *const words[] = {
-#define FAT_LAYOUT_REASON_WORDS(name, text) [FAT_LAYOUT_BY_##name] = text,
+#define FAT_LAYOUT_REASON_WORDS(name, text) [FAT_LAYOUT_BY_##name] = (text),
 		FAT_LAYOUT_REASONS(FAT_LAYOUT_REASON_WORDS)
 #undef FAT_LAYOUT_REASON_WORDS
 	};

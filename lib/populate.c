@@ -256,6 +256,8 @@ static enum fat_status order_nodes(struct fat_populate *populate)
 
 	for (uint32_t i = 0; i < populate->n_nodes; i++)
 		n_folders += populate->node[i].is_folder;
+	if (n_folders == 0)
+		return FAT_ERR_RANGE; /* not even the root */
 	populate->child = calloc(populate->n_nodes, sizeof *populate->child);
 	populate->folder = calloc(n_folders, sizeof *populate->folder);
 	if (!populate->child || !populate->folder)

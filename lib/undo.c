@@ -123,7 +123,7 @@ static enum fat_status later_batch_follows(struct undo_file *file, bool *follows
 
 		if (status != FAT_OK)
 			return status;
-		if (bytes[0] == 0 && off > file->end_off + 2 * UNDO_CHUNK_BYTES)
+		if (bytes[0] == 0 && off > file->end_off + 2ull * UNDO_CHUNK_BYTES)
 			return FAT_OK; /* past what a torn batch leaves, into unused store */
 		if (fat_undo_record_decode(bytes, &record) && record.batch > file->last_batch + 1) {
 			*follows = true;

@@ -37,7 +37,7 @@ void fat_undo_header_encode(const struct undo_header *header, uint8_t block[UNDO
 	put_le64(block + HEADER_CREATED, header->origin.created_unix);
 	memcpy(block + HEADER_PROGRAM, header->origin.program, sizeof header->origin.program);
 	for (uint32_t i = 0; i < UNDO_N_SAMPLES; i++)
-		put_le32(block + HEADER_SAMPLES + 4 * i, header->sample_crc[i]);
+		put_le32(block + HEADER_SAMPLES + (size_t)4 * i, header->sample_crc[i]);
 	put_le32(block + HEADER_CRC, fat_crc32c(0, block, HEADER_CRC));
 }
 
@@ -54,7 +54,7 @@ enum fat_undo_verdict fat_undo_header_decode(const uint8_t block[UNDO_BLOCK],
 	header->origin.created_unix = get_le64(block + HEADER_CREATED);
 	memcpy(header->origin.program, block + HEADER_PROGRAM, sizeof header->origin.program);
 	for (uint32_t i = 0; i < UNDO_N_SAMPLES; i++)
-		header->sample_crc[i] = get_le32(block + HEADER_SAMPLES + 4 * i);
+		header->sample_crc[i] = get_le32(block + HEADER_SAMPLES + (size_t)4 * i);
 	return FAT_UNDO_SOUND;
 }
 

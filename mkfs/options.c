@@ -227,7 +227,7 @@ static bool take_volume_id(struct mkfs_options *options, const char *text)
 
 	if (strlen(text) == 9 && text[4] == '-') {
 		memcpy(digits, text, 4);
-		strcpy(digits + 4, text + 5);
+		memcpy(digits + 4, text + 5, 5);
 		text = digits;
 	}
 	if (!cli_parse_u64(text, 16, 0, UINT64_MAX, &id)) {

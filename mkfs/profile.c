@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define KIB	    1024u
+#define KIB	    1024ull
 #define MIB	    (1ull << 20)
 #define GIB	    (1ull << 30)
 #define ANY_SIZE    UINT64_MAX
@@ -225,7 +225,7 @@ static bool accepts(const struct mkfs_profile *profile, const struct fat_layout 
 	}
 	if (layout->geometry.cluster_bytes > profile->max_cluster_bytes) {
 		snprintf(why, sizeof why, "its readers take clusters of up to %" PRIu32 " KiB",
-			 profile->max_cluster_bytes / KIB);
+			 profile->max_cluster_bytes / 1024);
 		return refuse(refusal, why, "give a smaller -s, or leave out --profile");
 	}
 	if (layout->is_small_32) {

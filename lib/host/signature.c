@@ -27,7 +27,7 @@ static bool take(blkid_probe probe, const char *key, char *text, size_t text_byt
  * Two of libblkid's looks would read more of a blank device than formatting it does. They are left
  * out where one block tells that they are in vain.
  */
-#define ZFS_LABEL_BYTES 262144
+#define ZFS_LABEL_BYTES 262144ull
 #define ZFS_LIST_OFF	16384 /* in a label: its name-value list */
 
 static bool read_head(int fd, uint64_t off, uint8_t head[4])
