@@ -21,6 +21,7 @@ static enum fat_status check_fsinfo(struct fsck *fsck)
 	uint8_t sector[FAT_FSINFO_BYTES];
 	struct fat_fsinfo info;
 	enum fat_status status;
+	bool knows_free;
 
 	if (geometry->type != FAT_TYPE_32 || geometry->fsinfo_sec == 0)
 		return FAT_OK;
@@ -36,7 +37,9 @@ static enum fat_status check_fsinfo(struct fsck *fsck)
 		number_fault(fsck, F_FSINFO_SIGNATURE, geometry->fsinfo_sec, 0);
 		return FAT_OK;
 	}
-	if (!fsck->count.blind && info.n_free != FAT_FSINFO_UNKNOWN && info.n_free != fsck->count.free)
+	/* Where FATs cannot be read, or the device ends too early, nobody knows how many are free. */
+	knows_free = !fsck->count.blind && fsck->present_bytes == 0;
+	if (knows_free && info.n_free != FAT_FSINFO_UNKNOWN && info.n_free != fsck->count.free)
 		number_fault(fsck, F_FREE_WRONG, info.n_free, fsck->count.free);
 	if (info.next_clus != FAT_FSINFO_UNKNOWN && !fat_geometry_has_clus(geometry, info.next_clus))
 		number_fault(fsck, F_NEXT_WRONG, info.next_clus, 0);
