@@ -19,7 +19,8 @@ struct visits {
 	struct probe *p;
 	uint64_t block_bytes, block_off; /* 0: not known */
 	uint32_t page_bytes;
-	uint64_t dear_ns; /* above: a block was closed for it */
+	uint64_t dear_ns;  /* above: a block was closed for it */
+	uint64_t cheap_ns; /* up to it: none was */
 	uint64_t last_ns; /* what the last visit took */
 	enum fat_status status;
 };
@@ -77,6 +78,7 @@ static bool set_dear(struct visits *v)
 	v->p->erases_show = v->p->measured->settle == ADVISE_SETTLED && spread_ns < ERASE_NS / 2;
 	v->dear_ns = v->p->erases_show ? least_ns + spread_ns + ERASE_NS / 2
 				       : 2 * least_ns + 2 * (uint64_t)ERASE_NS;
+	v->cheap_ns = v->p->erases_show ? v->dear_ns : 2 * least_ns + (uint64_t)ERASE_NS;
 	v->p->measured->inside.costs = first_ns > v->dear_ns;
 	return true;
 }
@@ -159,7 +161,10 @@ static bool come_back(struct visits *v, struct taken *t, size_t n, bool *dear)
 	return true;
 }
 
-/* While it is cheap to come back to a block after n - 1 others, n are open at once. */
+/*
+ * While it is cheap to come back to a block after n - 1 others, n are open at once. Where it may have
+ * cost the erasing of a block that held nothing, that is as far as they can be counted.
+ */
 static bool count_open(struct visits *v)
 {
 	struct advise_inside *inside = &v->p->measured->inside;
@@ -171,6 +176,8 @@ static bool count_open(struct visits *v)
 
 		if (!come_back(v, &taken, n - 1, &dear))
 			return false;
+		if (!dear && v->last_ns > v->cheap_ns)
+			return true;
 		if (!dear) {
 			inside->open_at_least = n++;
 			n_dear = 0;
