@@ -208,17 +208,18 @@ static bool root_runs_on(struct fsck *fsck, const struct candidate *candidate)
 }
 
 /*
- * The root of FAT12/16 begins right behind the FATs, and with its first entry: then there are as many
- * FATs, and as long ones, as the sector says.
+ * The root begins right behind the FATs, as that of FAT12/16 must, and with its first entry: then there
+ * are as many FATs, and as long ones, as the sector says.
  */
 static bool root_follows_fats(struct fsck *fsck, const struct candidate *candidate)
 {
-	uint64_t off = fat_geometry_root_off(&candidate->geometry);
+	const struct fat_geometry *geometry = &candidate->geometry;
+	bool is_elsewhere = geometry->type == FAT_TYPE_32 && geometry->root_clus != FAT_FIRST_CLUS;
+	uint64_t off = fat_geometry_fat_off(geometry, geometry->n_fats);
 	uint8_t before[FAT_SLOT_BYTES];
 	size_t n_zero = 0;
 
-	if (candidate->geometry.type == FAT_TYPE_32 || candidate->root <= 0 ||
-	    candidate->root_empty || candidate->length <= 0 ||
+	if (is_elsewhere || candidate->root <= 0 || candidate->root_empty || candidate->length <= 0 ||
 	    fat_dev_read(fsck->dev, off - sizeof before, before, sizeof before) != FAT_OK)
 		return false;
 	while (n_zero < sizeof before && before[n_zero] == 0)
