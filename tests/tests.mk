@@ -154,7 +154,7 @@ build/fuzz/libfuzzed.a: $(FUZZED:%.c=build/fuzz/%.o)
 	$(Q)rm -f $@ && $(AR) rcsD $@ $^
 $(FUZZ_BIN): build/fuzz/%: build/fuzz/tests/fuzz/%.o build/fuzz/libfuzzed.a
 	$(call say,FUZZLD,$@)
-	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -Wl,--wrap=malloc,--wrap=calloc,--wrap=free -o $@ $^ -lm
 -include $(FUZZ_OBJ:.o=.d)
 
 # AFL++ on the programs, `make afl AFL_SECONDS=300`, T=fsck-a for one command line.

@@ -12,8 +12,9 @@
 void *__real_malloc(size_t bytes) __attribute__((weak));
 void *__real_calloc(size_t n, size_t bytes) __attribute__((weak));
 void *__real_realloc(void *old, size_t bytes) __attribute__((weak));
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
+/* Weak ones, for the fuzz targets have their own (tests/fuzz/big_blocks.c). */
+void *__wrap_malloc(size_t bytes) __attribute__((weak));
+void *__wrap_calloc(size_t n, size_t bytes) __attribute__((weak));
 void *__wrap_realloc(void *old, size_t bytes);
 
 static struct {

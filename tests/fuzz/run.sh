@@ -16,7 +16,7 @@ fuzz() {
 	head -c 600 /dev/zero | tr '\000' '\001' >"$corpus/seed"
 	# A small quarantine, for pages that are used again cost nothing. -timeout is for hangs: on a loaded
 	# machine a run takes seconds. -close_fd_mask: what the code under test says is of no interest
-	ASAN_OPTIONS=allocator_may_return_null=1:quarantine_size_mb=4:thread_local_quarantine_size_kb=64 "$program" \
+	ASAN_OPTIONS=allocator_may_return_null=1:quarantine_size_mb=4:thread_local_quarantine_size_kb=64:clear_shadow_mmap_threshold=1000000000 "$program" \
 		-max_total_time="${FUZZ_SECONDS:-20}" -seed="${FUZZ_SEED:-0}" -timeout=120 -len_control=0 -max_len=4096 \
 		-rss_limit_mb=512 -artifact_prefix="$program." -print_final_stats=1 \
 		-close_fd_mask=3 "$corpus" >"$work/$1.log" 2>&1 ||
