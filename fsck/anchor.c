@@ -71,12 +71,10 @@ static void try_dir(struct fsck *view, const struct fat_dirent *dirent, struct a
 static void try_file(struct fsck *view, const struct fat_dirent *dirent, struct anchor *anchor)
 {
 	uint64_t need = fat_geometry_clus_for(&view->geometry, dirent->size_bytes);
-	struct walk walk;
 
 	for (uint32_t i = 0; i < view->geometry.n_fats && need <= view->geometry.n_clus; i++) {
 		fat_table_set_source(&view->table, i, NULL, 0);
-		if (chain_peek(view, dirent->start_clus, (uint32_t)need + 1, &walk) == FAT_OK &&
-		    walk.n == need && walk.end == WALK_END) {
+		if (chain_has_just(view, dirent->start_clus, (uint32_t)need)) {
 			anchor->n_files_right++;
 			return;
 		}

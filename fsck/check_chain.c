@@ -138,3 +138,10 @@ enum fat_status chain_peek(struct fsck *fsck, uint32_t start, uint32_t max, stru
 {
 	return follow(fsck, start, 0, max, LOOK, walk);
 }
+
+bool chain_has_just(struct fsck *fsck, uint32_t start, uint32_t n)
+{
+	struct walk walk;
+
+	return chain_peek(fsck, start, n + 1, &walk) == FAT_OK && walk.end == WALK_END && walk.n == n;
+}

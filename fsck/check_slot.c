@@ -74,7 +74,6 @@ static bool chain_proves(struct fsck *fsck, const struct fat_dirent *dirent)
 {
 	uint64_t need = fat_geometry_clus_for(&fsck->geometry, dirent->size_bytes);
 	enum cluster_look look;
-	struct walk walk;
 	uint32_t dotdot;
 
 	if (dirent->start_clus == 0 ||
@@ -87,8 +86,7 @@ static bool chain_proves(struct fsck *fsck, const struct fat_dirent *dirent)
 		       look == LOOK_DIR;
 	if (need > fsck->geometry.n_clus)
 		return false;
-	return chain_peek(fsck, dirent->start_clus, (uint32_t)need + 1, &walk) == FAT_OK &&
-	       walk.end == WALK_END && walk.n == need;
+	return chain_has_just(fsck, dirent->start_clus, (uint32_t)need);
 }
 
 static bool times_are_valid(const struct fat_dirent *dirent)

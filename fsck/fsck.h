@@ -359,6 +359,8 @@ enum fat_status links_entry(struct fsck *fsck, uint32_t dir, uint64_t entry_off,
 
 /* The same without claiming; stops after max clusters. */
 enum fat_status chain_peek(struct fsck *fsck, uint32_t start, uint32_t max, struct walk *walk);
+/* It has n clusters, and an end mark behind them. */
+bool chain_has_just(struct fsck *fsck, uint32_t start, uint32_t n);
 
 /* check_slot.c: what a slot or a cluster looks like, by itself. */
 #define SLOT_START_HIGH_AT 20u /* FAT32: of the first cluster; FAT12/16: not ours */

@@ -133,11 +133,7 @@ static bool belongs_to_dir(const struct fsck *fsck, uint32_t clus)
 /* Its chain is just as long as its size asks for. */
 static bool fits(const struct repair *repair, const struct claimant *claimant)
 {
-	struct walk walk;
-
-	return !claimant->is_dir &&
-	       chain_peek(repair->fsck, claimant->start, claimant->need + 1, &walk) == FAT_OK &&
-	       walk.end == WALK_END && walk.n == claimant->need;
+	return !claimant->is_dir && chain_has_just(repair->fsck, claimant->start, claimant->need);
 }
 
 /*

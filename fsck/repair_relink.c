@@ -137,11 +137,7 @@ static void gap_of_fault(struct relink *relink, const struct fault *fault)
 /* Its chain is just as long as its size needs, shared or not: it misses nothing. */
 static bool fits(struct relink *relink, const struct claimant *claimant)
 {
-	struct walk walk;
-
-	return chain_peek(relink->repair->fsck, claimant->start, claimant->need + 1, &walk) ==
-		       FAT_OK &&
-	       walk.end == WALK_END && walk.n == claimant->need;
+	return chain_has_just(relink->repair->fsck, claimant->start, claimant->need);
 }
 
 static void collect_gaps(struct relink *relink)
