@@ -336,9 +336,10 @@ struct scan {
 	uint64_t prefetched; /* entries announced so far */
 };
 
+/* n > 0 */
 static bool is_zero(const uint8_t *bytes, size_t n)
 {
-	return n < 16 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
+	return bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0;
 }
 
 /* Entry first + i is another one in the copy, which can be read there. */
