@@ -115,9 +115,11 @@ static void fat_has_room_for_every_cluster(void **state)
 			const struct fat_geometry *g = &plan.geometry;
 
 			assert_int_equal(fat_layout_plan(&ask, &plan), FAT_OK);
-			assert_true(fat_geometry_fat_entries(g->type, g->fat_sec, g->sector_bytes) >=
-				    (uint64_t)g->n_clus + 2);
-			assert_true(fat_geometry_data_off(g) + (uint64_t)g->n_clus * g->cluster_bytes <=
+			assert_true(
+				fat_geometry_fat_entries(g->type, g->fat_sec, g->sector_bytes) >=
+				(uint64_t)g->n_clus + 2);
+			assert_true(fat_geometry_data_off(g) +
+					    (uint64_t)g->n_clus * g->cluster_bytes <=
 				    fat_geometry_total_bytes(g));
 		}
 	}
@@ -190,7 +192,9 @@ static void small_fat32_is_noted(void **state)
 	assert_int_equal(fat_layout_plan(&ask, &exact), FAT_OK);
 	assert_true(exact.is_small_32);
 	/* On a large device the usual cluster is 4 KiB; the volume is small. */
-	ask = (struct fat_layout_request){ .size_bytes = 100 * MIB, .target_bytes = GIB, .type = 32 };
+	ask = (struct fat_layout_request){ .size_bytes = 100 * MIB,
+					   .target_bytes = GIB,
+					   .type = 32 };
 	assert_int_equal(fat_layout_plan(&ask, &plan), FAT_OK);
 	assert_int_equal(plan.geometry.cluster_sec, 2);
 	assert_int_equal(plan.why[FAT_LAYOUT_CLUSTER_SEC], FAT_LAYOUT_BY_FIRMWARE);
@@ -298,6 +302,35 @@ static void exact_reserved_sectors_stay(void **state)
 	assert_int_equal(data_on_disk(&plan) % (4 * MIB), 0);
 }
 
+static void reserved_sectors_have_a_reason(void **state)
+{
+	static const struct {
+		struct fat_layout_request ask;
+		uint32_t reserved_sec;
+		enum fat_layout_reason why;
+	} cases[] = {
+		{ { .size_bytes = 1440 * 1024 }, 1, FAT_LAYOUT_BY_USUAL },
+		{ { .size_bytes = 4 * GIB }, 32, FAT_LAYOUT_BY_USUAL },
+		{ { .size_bytes = 4 * GIB, .start_off = 63 * 512 },
+		  33,
+		  FAT_LAYOUT_BY_CLUSTER_ALIGNED },
+		{ { .size_bytes = 4 * GIB, .reserved_sec = 40 }, 40, FAT_LAYOUT_BY_GIVEN },
+		{ { .size_bytes = 4 * GIB, .align = FAT_ALIGN_BOUNDARY, .align_bytes = 4 * MIB },
+		  0,
+		  FAT_LAYOUT_BY_BOUNDARY },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct fat_layout plan;
+
+		assert_int_equal(fat_layout_plan(&cases[i].ask, &plan), FAT_OK);
+		if (cases[i].reserved_sec)
+			assert_int_equal(plan.geometry.reserved_sec, cases[i].reserved_sec);
+		assert_int_equal(plan.why[FAT_LAYOUT_RESERVED_SEC], cases[i].why);
+	}
+}
+
 static void atari_sectors_grow(void **state)
 {
 	struct fat_layout_request ask = { .size_bytes = 500 * MIB, .atari = true };
@@ -344,6 +377,7 @@ int main(void)
 		cmocka_unit_test(clusters_are_aligned_on_the_disk),
 		cmocka_unit_test(too_far_to_pad),
 		cmocka_unit_test(exact_reserved_sectors_stay),
+		cmocka_unit_test(reserved_sectors_have_a_reason),
 		cmocka_unit_test(atari_sectors_grow),
 		cmocka_unit_test(words_for_everything),
 	};

@@ -579,19 +579,22 @@ static void all_bad_names_at_once(void **state)
 	node[6] = add_file(populate, 0, "line\nfeed", 1);
 	node[7] = add_file(populate, 0, "not utf-8 \xFF", 1);
 	node[8] = add_file(populate, 0, long_name, 1);
+	add_file(populate, 0, "!right before a bad one", 1);
+	node[9] = add_file(populate, 0, "*", 1);
 	add_file(populate, 0, "fits", FAT_MAX_FILE_BYTES);
 	finish(populate);
 	assert_true(fat_populate_is_refused(populate));
 	fat_populate_objections(populate, &n);
-	assert_int_equal(n, 8);
-	assert_objection(populate, 0, FAT_POPULATE_NAME_CHARACTER, node[0], ':');
-	assert_objection(populate, 1, FAT_POPULATE_NAME_END, node[1], '.');
-	assert_objection(populate, 2, FAT_POPULATE_NAME_END, node[2], ' ');
-	assert_objection(populate, 3, FAT_POPULATE_NAME_TWICE, node[4], 0);
-	assert_objection(populate, 4, FAT_POPULATE_FILE_LARGE, node[5], 1ull << 32);
-	assert_objection(populate, 5, FAT_POPULATE_NAME_CHARACTER, node[6], '\n');
-	assert_objection(populate, 6, FAT_POPULATE_NAME_UTF8, node[7], 0);
-	assert_objection(populate, 7, FAT_POPULATE_NAME_LENGTH, node[8], 256);
+	assert_int_equal(n, 9);
+	assert_objection(populate, 0, FAT_POPULATE_NAME_CHARACTER, node[9], '*');
+	assert_objection(populate, 1, FAT_POPULATE_NAME_CHARACTER, node[0], ':');
+	assert_objection(populate, 2, FAT_POPULATE_NAME_END, node[1], '.');
+	assert_objection(populate, 3, FAT_POPULATE_NAME_END, node[2], ' ');
+	assert_objection(populate, 4, FAT_POPULATE_NAME_TWICE, node[4], 0);
+	assert_objection(populate, 5, FAT_POPULATE_FILE_LARGE, node[5], 1ull << 32);
+	assert_objection(populate, 6, FAT_POPULATE_NAME_CHARACTER, node[6], '\n');
+	assert_objection(populate, 7, FAT_POPULATE_NAME_UTF8, node[7], 0);
+	assert_objection(populate, 8, FAT_POPULATE_NAME_LENGTH, node[8], 256);
 	fat_populate_close(populate);
 }
 
