@@ -208,6 +208,26 @@ static bool root_runs_on(struct fsck *fsck, const struct candidate *candidate)
 }
 
 /*
+ * FAT12/16: other things than entries are in the root, and the FAT is not as long as the clusters need:
+ * two sizes that are wrong at once put the root among the files.
+ */
+static bool root_is_strange(struct fsck *fsck, const struct candidate *candidate)
+{
+	const struct fat_geometry *geometry = &candidate->geometry;
+	uint8_t slots[SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES];
+	struct fsck view = { .geometry = *geometry };
+	uint64_t off = fat_geometry_root_off(geometry), end = off + fat_geometry_root_bytes(geometry);
+
+	if (geometry->type == FAT_TYPE_32 || candidate->length > 0)
+		return false;
+	for (; off + sizeof slots <= end; off += sizeof slots)
+		if (fat_dev_read(fsck->dev, off, slots, sizeof slots) != FAT_OK ||
+		    slots_are_garbage(&view, slots, SLOT_GARBAGE_UNIT))
+			return true;
+	return false;
+}
+
+/*
  * The root begins right behind the FATs, as that of FAT12/16 must, and with its first entry: then there
  * are as many FATs, and as long ones, as the sector says.
  */
@@ -230,15 +250,16 @@ static bool root_follows_fats(struct fsck *fsck, const struct candidate *candida
 static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 {
 	struct anchor anchor;
-	bool rootless = false, runs_on = false;
+	bool rootless = false, runs_on = false, strange = false;
 
 	if (anchor_find(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
 		return;
 	if (candidate->geometry.type != FAT_TYPE_32 && !anchor_holds(&anchor)) {
 		rootless = root_is_doubtful(fsck, candidate);
 		runs_on = root_runs_on(fsck, candidate);
+		strange = root_is_strange(fsck, candidate);
 	}
-	if ((!candidate->has_fat || rootless || runs_on ||
+	if ((!candidate->has_fat || rootless || runs_on || strange ||
 	     (!anchor_holds(&anchor) &&
 	      (anchor_drags(&anchor) || fats_miscounted(fsck, candidate)))) &&
 	    anchor_search(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
@@ -256,7 +277,7 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 	}
 	candidate->miscounted = !root_follows_fats(fsck, candidate) &&
 				fats_miscounted(fsck, candidate);
-	candidate->doubted = anchor.n_dirs_wrong > 0 || candidate->miscounted || runs_on ||
+	candidate->doubted = anchor.n_dirs_wrong > 0 || candidate->miscounted || runs_on || strange ||
 			     is_shrunken(candidate) || (rootless && candidate->length < 0);
 	if (candidate->doubted)
 		candidate->proof -= 5;
