@@ -208,8 +208,8 @@ static bool root_runs_on(struct fsck *fsck, const struct candidate *candidate)
 }
 
 /*
- * FAT12/16: other things than entries are in the root, and the FAT is not as long as the clusters need:
- * two sizes that are wrong at once put the root among the files.
+ * FAT12/16: other things than entries are in the root, and the FAT is not as long as the clusters need
+ * or the device ends too early: two sizes that are wrong at once put the root among the files.
  */
 static bool root_is_strange(struct fsck *fsck, const struct candidate *candidate)
 {
@@ -218,7 +218,11 @@ static bool root_is_strange(struct fsck *fsck, const struct candidate *candidate
 	struct fsck view = { .geometry = *geometry };
 	uint64_t off = fat_geometry_root_off(geometry), end = off + fat_geometry_root_bytes(geometry);
 
-	if (geometry->type == FAT_TYPE_32 || candidate->length > 0)
+	if (geometry->type == FAT_TYPE_32)
+		return false;
+	if (end > fsck->dev->size_bytes)
+		return true;
+	if (candidate->length > 0 && !candidate_deviates(candidate, FAT_BOOT_TOTAL_LARGE))
 		return false;
 	for (; off + sizeof slots <= end; off += sizeof slots)
 		if (fat_dev_read(fsck->dev, off, slots, sizeof slots) != FAT_OK ||
