@@ -97,11 +97,13 @@ check-pack check-others check-boot: check-%:
 	$(Q)CC="$(CC)" tests/packages full
 	$(Q)TEST_TIMEOUT=3600 $(MAKE) --no-print-directory run-tests KINDS=$* JOBS=1
 
-# What the tests of `make check` run of each room's lines and branches. `make coverage` (half an hour).
+# What the tests of `make check`, and calls and allocations that fail in every volume's repair, run of each
+# room's lines and branches. `make coverage` (an hour).
 .PHONY: coverage
 coverage:
 	$(Q)rm -rf build/cov
 	$(Q)TEST_TIMEOUT=3600 $(MAKE) --no-print-directory -j$(JOBS) BUILD=cov run-tests
+	$(Q)TEST_TIMEOUT=3600 $(MAKE) --no-print-directory BUILD=cov run-tests T=tests/long/failures.sh
 	$(Q)tests/coverage/report.sh
 
 # One line changed at a time: does a test notice? `make mutate MUTANTS=60 MUTATE_SEED=1`; hours.
