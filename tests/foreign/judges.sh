@@ -6,10 +6,10 @@
 # sleuthkit and fatcat know what the volume is. A sample of the recipes; FOREIGN=all takes all.
 # shellcheck source=tests/lint/tap.inc
 . "$(dirname "$0")/../lint/tap.inc"
-# shellcheck source=tests/foreign/volumes.inc
-. tests/foreign/volumes.inc
 
 : "${FATWISE_BIN:=$PWD/$O}"
+# shellcheck source=tests/foreign/volumes.inc
+. tests/foreign/volumes.inc
 PATH=$FATWISE_BIN:$PATH:/usr/sbin:/sbin
 export MTOOLS_SKIP_CHECK=1
 peer=
