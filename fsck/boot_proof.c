@@ -258,8 +258,11 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 
 	if (anchor_find(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
 		return;
-	if (candidate->geometry.type != FAT_TYPE_32 && !anchor_holds(&anchor)) {
+	/* FAT32's root may be anywhere: without it a FAT of the right length is proof enough. */
+	if (!anchor_holds(&anchor) &&
+	    (candidate->geometry.type != FAT_TYPE_32 || candidate->length < 1))
 		rootless = root_is_doubtful(fsck, candidate);
+	if (candidate->geometry.type != FAT_TYPE_32 && !anchor_holds(&anchor)) {
 		runs_on = root_runs_on(fsck, candidate);
 		strange = root_is_strange(fsck, candidate);
 	}
