@@ -54,7 +54,7 @@ run-tests: all $(TEST_BIN) $(HAND_BIN)
 
 # What .ci/run does, 25 minutes at most on two processors: the samples of `make check` whole (FATWISE_FULL);
 # besides, what is slow, callers and boot scripts, other compilers, sanitizers, foreign judges, fuzzing for
-# seconds, packages, a kernel. What has not begun when FULL_BUDGET seconds are over is skipped.
+# a minute, packages, a kernel. What has not begun when FULL_BUDGET seconds are over is skipped.
 FULL_KINDS := cli/slow system others foreign sanitize boot builds pack fuzz
 FULL_BUDGET ?= 1080
 .PHONY: check-full
