@@ -197,8 +197,7 @@ static bool root_is_doubtful(struct fsck *fsck, const struct candidate *candidat
 static bool root_runs_on(struct fsck *fsck, const struct candidate *candidate)
 {
 	const struct fat_geometry *geometry = &candidate->geometry;
-	uint64_t end = fat_geometry_root_off(geometry) +
-		       (uint64_t)geometry->root_entries * FAT_SLOT_BYTES;
+	uint64_t end = fat_geometry_root_off(geometry) + fat_geometry_root_bytes(geometry);
 	uint8_t last;
 	bool empty;
 
@@ -218,8 +217,6 @@ static bool root_is_strange(struct fsck *fsck, const struct candidate *candidate
 	struct fsck view = { .geometry = *geometry };
 	uint64_t off = fat_geometry_root_off(geometry), end = off + fat_geometry_root_bytes(geometry);
 
-	if (geometry->type == FAT_TYPE_32)
-		return false;
 	if (end > fsck->dev->size_bytes)
 		return true;
 	if (candidate->length > 0 && !candidate_deviates(candidate, FAT_BOOT_TOTAL_LARGE))
@@ -253,20 +250,18 @@ static bool root_follows_fats(struct fsck *fsck, const struct candidate *candida
 
 static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 {
+	bool has_fixed_root = candidate->geometry.type != FAT_TYPE_32;
+	bool rootless = false, misplaced = false;
 	struct anchor anchor;
-	bool rootless = false, runs_on = false, strange = false;
 
 	if (anchor_find(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
 		return;
 	/* FAT32's root may be anywhere: without it a FAT of the right length is proof enough. */
-	if (!anchor_holds(&anchor) &&
-	    (candidate->geometry.type != FAT_TYPE_32 || candidate->length < 1))
+	if (!anchor_holds(&anchor) && (has_fixed_root || candidate->length < 1))
 		rootless = root_is_doubtful(fsck, candidate);
-	if (candidate->geometry.type != FAT_TYPE_32 && !anchor_holds(&anchor)) {
-		runs_on = root_runs_on(fsck, candidate);
-		strange = root_is_strange(fsck, candidate);
-	}
-	if ((!candidate->has_fat || rootless || runs_on || strange ||
+	if (!anchor_holds(&anchor) && has_fixed_root)
+		misplaced = root_runs_on(fsck, candidate) || root_is_strange(fsck, candidate);
+	if ((!candidate->has_fat || rootless || misplaced ||
 	     (!anchor_holds(&anchor) &&
 	      (anchor_drags(&anchor) || fats_miscounted(fsck, candidate)))) &&
 	    anchor_search(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
@@ -284,7 +279,7 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 	}
 	candidate->miscounted = !root_follows_fats(fsck, candidate) &&
 				fats_miscounted(fsck, candidate);
-	candidate->doubted = anchor.n_dirs_wrong > 0 || candidate->miscounted || runs_on || strange ||
+	candidate->doubted = anchor.n_dirs_wrong > 0 || candidate->miscounted || misplaced ||
 			     is_shrunken(candidate) || (rootless && candidate->length < 0);
 	if (candidate->doubted)
 		candidate->proof -= 5;
