@@ -134,12 +134,6 @@ static void gap_of_fault(struct relink *relink, const struct fault *fault)
 	}
 }
 
-/* Its chain is just as long as its size needs, shared or not: it misses nothing. */
-static bool fits(struct relink *relink, const struct claimant *claimant)
-{
-	return chain_has_just(relink->repair->fsck, claimant->start, claimant->need);
-}
-
 static void collect_gaps(struct relink *relink)
 {
 	struct fsck *fsck = relink->repair->fsck;
@@ -166,7 +160,9 @@ static void collect_gaps(struct relink *relink)
 			.entry_off = claimant->entry_off,
 		};
 
-		if (!claimant->is_dir && claimant->k < claimant->need && !fits(relink, claimant))
+		/* With a chain of its length, shared or not, it misses nothing. */
+		if (!claimant->is_dir && claimant->k < claimant->need &&
+		    !chain_has_just(fsck, claimant->start, claimant->need))
 			push_gap(relink, &gap);
 	}
 }
