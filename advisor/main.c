@@ -101,14 +101,15 @@ static void announce(const struct advise_options *options, const char *name)
 	double seconds = (double)options->budget.max_ns / 1e9;
 	char bytes[32];
 
+	fputs("fatadvise: ", out);
+	cli_put_text(out, name);
 	if (options->read_only)
-		fprintf(out, "fatadvise: %s: reads, and writes nothing, in about %.0f s\n", name,
-			seconds);
+		fprintf(out, ": reads, and writes nothing, in about %.0f s\n", seconds);
 	else
 		fprintf(out,
-			"fatadvise: %s: reads, and writes back what it has read, at most %s, in "
-			"about %.0f s; the content stays as it is\n",
-			name, cli_size_text(options->budget.max_bytes, bytes, sizeof bytes),
+			": reads, and writes back what it has read, at most %s, in about %.0f s; "
+			"the content stays as it is\n",
+			cli_size_text(options->budget.max_bytes, bytes, sizeof bytes),
 			seconds);
 	fflush(stdout);
 }
@@ -282,8 +283,11 @@ static int format(const char *path, const struct advise_choice *choice)
 	char end[] = "--", *argv[16] = { name };
 	int n = 1;
 
-	printf("\nThis destroys what %s holds. Run mkfs.fat %s %s? [yes/no] ", path, choice->mkfs,
-	       path);
+	printf("\nThis destroys what ");
+	cli_put_text(stdout, path);
+	printf(" holds. Run mkfs.fat %s ", choice->mkfs);
+	cli_put_text(stdout, path);
+	printf("? [yes/no] ");
 	fflush(stdout);
 	if (!fgets(answer, sizeof answer, stdin) || strcmp(answer, "yes\n") != 0 ||
 	    strlen(path) >= sizeof device) {

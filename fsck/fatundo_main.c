@@ -115,7 +115,8 @@ static int roll_back(const struct request *request, struct fat_dev *store, struc
 		return refuse(request->device_path,
 			      "only in part rolled back; run the same command again");
 	}
-	printf("%s: rolled back\n", request->device_path);
+	cli_put_text(stdout, request->device_path);
+	printf(": rolled back\n");
 	return EXIT_DONE;
 }
 
@@ -134,7 +135,8 @@ static int work(const struct request *request, struct fat_dev *store, struct fat
 	if (verdict != FAT_UNDO_SOUND && !(request->force && verdict == FAT_UNDO_OTHER_DATA))
 		return refuse(request->device_path, verdict_text(verdict));
 	if (request->dry_run) {
-		printf("%s: can be rolled back; nothing was written\n", request->device_path);
+		cli_put_text(stdout, request->device_path);
+		printf(": can be rolled back; nothing was written\n");
 		return EXIT_DONE;
 	}
 	return roll_back(request, store, dev);

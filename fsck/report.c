@@ -78,8 +78,9 @@ void report_summary(const struct fsck *fsck)
 {
 	if (fsck->options->json)
 		return;
-	printf("%s: %" PRIu64 " files, %" PRIu32 "/%" PRIu32 " clusters\n", fsck->options->device,
-	       fsck->count.files, fsck->geometry.n_clus - fsck->count.free, fsck->geometry.n_clus);
+	cli_put_text(stdout, fsck->options->device);
+	printf(": %" PRIu64 " files, %" PRIu32 "/%" PRIu32 " clusters\n", fsck->count.files,
+	       fsck->geometry.n_clus - fsck->count.free, fsck->geometry.n_clus);
 }
 
 static void print_fats(const struct fat_geometry *geometry)

@@ -42,6 +42,34 @@ static int code_of_letter(const struct cli_program *program, int letter)
 	return letter;
 }
 
+/* Whether getopt may repeat the arguments as they are: it escapes nothing. */
+static bool is_plain(char *const *argv)
+{
+	for (; *argv; argv++) {
+		const char *text = *argv;
+
+		while (*text) {
+			uint32_t c = 0;
+			size_t length = cli_decode_utf8(text, &c);
+
+			if (length == 0 || cli_is_unsafe(c))
+				return false;
+			text += length;
+		}
+	}
+	return true;
+}
+
+/* What getopt would have said. Of a letter only the letter is known: others may stand before it. */
+static void refuse_option(const struct cli_program *program, const struct cli_args *args)
+{
+	const char letter[] = { '-', (char)optopt, '\0' };
+	bool is_letter = optopt > 0 && optopt < CLI_LONG;
+
+	cli_error(program, "%s: no such option, or its value is missing or one too many",
+		  is_letter ? letter : args->argv[optind - 1]);
+}
+
 int cli_next(const struct cli_program *program, struct cli_args *args)
 {
 	char letters[3 * MAX_OPTIONS + 1];
@@ -49,7 +77,11 @@ int cli_next(const struct cli_program *program, struct cli_args *args)
 	int code;
 
 	build_tables(program, letters, names);
+	if (optind == 1) /* nothing is taken yet */
+		opterr = is_plain(args->argv);
 	code = getopt_long(args->argc, args->argv, letters, names, NULL);
+	if (code == '?' && !opterr)
+		refuse_option(program, args);
 	args->value = optarg;
 	args->first_operand = optind;
 	if (code > 0 && code < CLI_LONG && code != '?')

@@ -165,3 +165,22 @@ harmless() {
 	run fatundo --dry-run undo image
 	harmless
 }
+
+@test "all tools: a device, and what a glob makes an option of, with such a name" {
+	name=$'v\x1b[2J\xe2\x80\xae\xff'
+	mkfs.fat -q -n NAME -C "$name" 1440
+	for tool in "fsck.fat -n" "fsck.fat -nv --json" fatlabel "fatlabel --json" "fatadvise --json" \
+		"fatundo nowhere" "mkfs.fat -v --undo undo" "fatundo --dry-run undo" "fatundo undo"; do
+		run $tool "$name"
+		harmless
+	done
+	for tool in fsck.fat fatlabel mkfs.fat fatadvise fatundo; do
+		for option in "--$name" "-$name" $'-\x9b2J' $'-h\x1b' "--stats=$name"; do
+			run $tool "$option" "$name"
+			harmless
+		done
+	done
+	run fsck.fat "--$name"
+	[ "$status" -eq 16 ]
+	[[ $output == 'fsck.fat: --v\x1B[2J\u{202E}\xFF: no such option, '* ]]
+}
