@@ -5,8 +5,10 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t caught;
 
@@ -33,10 +35,14 @@ int cli_signal(void)
 
 int cli_close_stdout(const struct cli_program *program, int status, int fail_status)
 {
-	if (!ferror(stdout) && fflush(stdout) == 0)
+	bool failed = ferror(stdout) != 0; /* long ago: nobody kept the reason */
+
+	if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
+		return status; /* closed by the caller to have it quiet [COMPAT 1.2, systemd] */
+	errno = 0;
+	if (fflush(stdout) == 0 && !failed)
 		return status;
-	if (errno == EBADF) /* closed by the caller to have it quiet [COMPAT 1.2, systemd] */
-		return status;
-	cli_error(program, "cannot write to standard output: %s", strerror(errno));
+	cli_error(program, "cannot write to standard output: %s",
+		  errno ? strerror(errno) : "an earlier write failed");
 	return status ? status : fail_status;
 }

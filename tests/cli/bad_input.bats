@@ -213,6 +213,22 @@ failing_reads() {
 	grep -q "fatadvise: .*No space left on device" error
 }
 
+@test "stdout that could not be written long before the end is an error, with no reason made up" {
+	[ -e /dev/full ] || skip "no /dev/full here"
+	built mkfs.fat
+	built fsck.fat
+	mkfs.fat blank
+	for n in $(seq 200); do echo "$n" >"a file with a name of some length $n"; done
+	mmd -i blank ::D
+	mcopy -i blank "a file"* ::D
+	status=0
+	fsck.fat -n -l blank >/dev/full 2>error || status=$? # more than stdio keeps
+	[ "$status" -eq 8 ]
+	grep -qE "fsck.fat: cannot write to standard output: (No space left on device|an earlier write failed)$" error
+	fsck.fat -n -l blank >&- 2>error
+	[ ! -s error ]
+}
+
 @test "mkfs.fat: with stdout or stderr closed nothing is printed into the volume" {
 	built mkfs.fat
 	mkfs.fat --invariant -v blank
