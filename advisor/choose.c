@@ -20,6 +20,7 @@
 #define TOO_NOISY_ALONE 0.1 /* where no model explains the writes */
 #define MOST_ERROR      0.05
 #define LEAST_EQUAL     4 /* writes, to say how much they vary */
+#define CONTRADICTS     1.5
 #define SMALLEST_BYTES  4096u
 #define SLACK_PART      50 /* of the volume: 2 % */
 
@@ -138,7 +139,7 @@ static bool times_contradict(const struct advise_inferred *inferred)
 	for (size_t i = 3; i < ADVISE_N_SIZES; i++) { /* from 4 KiB on */
 		double ns = inferred->write_ns[i];
 
-		if (ns > 0 && most > 2.5 * ns)
+		if (ns > 0 && most > CONTRADICTS * ns)
 			return true;
 		most = fmax(most, ns);
 	}

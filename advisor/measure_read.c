@@ -14,6 +14,8 @@
 
 #define FEW_PAIRS 16
 
+#define LEAST_STEPS 8 /* a block of a few pages would be no block */
+
 /* Of pairs, the part that says so: less is a no, more a yes, and what is between them open. */
 #define PAIRS_DENY   0.3
 #define PAIRS_DOUBT  0.6
@@ -208,28 +210,47 @@ static void scan_blocks(struct probe *p, uint64_t step, uint64_t phase, double n
 	}
 }
 
+/* The smallest prime that divides n and is not below least; 0: none. n > 0. */
+static uint64_t prime_divisor(uint64_t n, uint64_t least)
+{
+	for (uint64_t i = 2; i * i <= n; i++) {
+		if (n % i != 0)
+			continue;
+		while (n % i == 0)
+			n /= i;
+		if (i >= least)
+			return i;
+	}
+	return n > 1 && n >= least ? n : 0;
+}
+
 /*
- * A period may hide a shorter one whose other boundaries were missed. Where noise leaves that open
- * the period is not known.
+ * A period may hide a shorter one whose other boundaries were missed, or that of pages, where pages
+ * were not found: then every block that chance suggests costs more at its ends than beside them.
+ * Where noise leaves that open the period is not known.
  */
 static void try_divisors(struct probe *p, struct advise_block_scan *scan, double noise)
 {
-	static const uint8_t divisors[] = { 2, 3, 5 };
+	uint64_t divisor = 2;
 
-	for (size_t i = 0; i < sizeof divisors && scan->period_bytes; i++) {
-		uint64_t part = scan->period_bytes / divisors[i];
+	while (scan->period_bytes) {
+		uint64_t n_steps = scan->period_bytes / scan->step_bytes, part;
 		struct advise_pairs pairs;
 		double sure;
 
-		if (part % scan->step_bytes != 0 || part < 4ull * scan->step_bytes)
-			continue;
+		divisor = prime_divisor(n_steps, divisor);
+		if (divisor == 0)
+			return;
+		part = scan->period_bytes / divisor;
 		hold_out(p, scan->period_bytes, scan->phase_off % scan->period_bytes + part,
 			 scan->step_bytes, &pairs);
 		sure = advise_pairs_agree(&pairs, noise);
-		if (pairs.n < 6 || sure < PAIRS_DOUBT)
+		if (pairs.n < 6 || sure < PAIRS_DOUBT) {
+			divisor++;
 			continue;
+		}
 		scan->period_bytes = sure < PAIRS_ENOUGH ? 0 : part;
-		i = (size_t)-1; /* from the start */
+		divisor = 2;
 	}
 }
 
@@ -241,17 +262,18 @@ static void find_blocks(struct probe *p)
 
 	probe_begin_step(p, "erase block", 25);
 	scan_blocks(p, page ? page : 16384, page ? phase : 0, noise);
-	/* a block of a few pages would be no block */
 	if (scan->n < 2 || advise_find_period(scan, &scan->period_bytes, &first) < 0.6 ||
-	    scan->period_bytes < 8 * scan->step_bytes) {
+	    scan->period_bytes < LEAST_STEPS * scan->step_bytes) {
 		scan->period_bytes = 0;
 		return;
 	}
 	scan->phase_off = first % scan->period_bytes;
 	p->step_end_ns += p->budget->max_ns / 20;
 	try_divisors(p, scan, noise);
-	if (scan->period_bytes == 0)
+	if (scan->period_bytes < LEAST_STEPS * scan->step_bytes) {
+		scan->period_bytes = 0;
 		return;
+	}
 	scan->phase_off %= scan->period_bytes;
 	hold_out(p, scan->period_bytes, scan->phase_off, scan->step_bytes, &scan->pairs);
 }
