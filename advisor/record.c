@@ -285,8 +285,9 @@ static bool read_line(char *line, struct advise_facts *facts, struct advise_meas
 }
 
 /* What the other parts rely on, and never get otherwise from a measurement. */
-#define MOST_BYTES  (1ull << 46)
-#define MOST_BLOCKS (1ull << 24)
+#define MOST_BYTES     (1ull << 46)
+#define MOST_BLOCKS    (1ull << 24)
+#define SMALLEST_BLOCK 4096u
 
 static bool is_inside(const struct advise_measured *m)
 {
@@ -312,7 +313,7 @@ static bool blocks_are_sound(const struct advise_measured *m,
 {
 	uint64_t period = blocks->period_bytes;
 
-	if (period && (period < 1u << 16 || m->size_bytes / period > MOST_BLOCKS ||
+	if (period && (period < SMALLEST_BLOCK || m->size_bytes / period > MOST_BLOCKS ||
 		       blocks->phase_off >= period))
 		return false;
 	return blocks->from_off <= blocks->to_off && blocks->to_off <= m->size_bytes;
