@@ -295,6 +295,7 @@ struct advise_inferred {
 	double read_size_ns[ADVISE_N_SIZES];
 	struct advise_value page;  /* bytes */
 	struct advise_value block; /* erase block, bytes */
+	bool block_by_visits;      /* only the price of single writes tells of it */
 	double block_off_confidence;
 	struct advise_value open_segments;
 	uint64_t page_off, block_off;   /* first boundary, from the start of the target */
@@ -372,6 +373,10 @@ double advise_percentile(const struct advise_samples *samples, double part);
 /* Where the platter is, or what waits in a cache, cannot be foretold that well. */
 #define ADVISE_FIT_DISK_LIMIT   0.35
 #define ADVISE_FIT_CACHED_LIMIT 0.20
+/* A model behind a cache that is off by more says which size is better, but not how fast it is. */
+#define ADVISE_TELL_CACHED_LIMIT 0.10
+/* Equal requests that differ by more tell nothing of a device that no model explains. */
+#define ADVISE_TOO_NOISY_ALONE 0.1
 struct advise_fit {
 	const struct sim_params *params; /* NULL: no model */
 	double error;
@@ -382,6 +387,12 @@ struct advise_fit {
 void advise_fit_model(const struct advise_measured *measured,
 		      const struct advise_inferred *inferred, struct sim_params *params,
 		      struct advise_fit *fit);
+
+/*
+ * What was inferred from reads, or from few writes, and does not hold against all of the writes, is
+ * not known: a row of reads tells a boundary, and not what of.
+ */
+void advise_revise(const struct advise_fit *fit, struct advise_inferred *inferred);
 
 /* ---- layout -------------------------------------------------------------------------------- */
 
@@ -422,7 +433,7 @@ enum advise_workload {
 struct advise_row {
 	struct advise_layout layout;
 	double bytes_per_s[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS]; /* 0: cannot tell */
-	bool rehearsed;              /* or played on a model that fits */
+	bool known; /* how fast it will be; else bytes_per_s only ranks it among the others */
 	uint64_t slack_bytes;        /* of the files expected */
 	double check_s, mount_s;     /* reading the FATs for a check; one FAT for the first df */
 	uint64_t check_memory_bytes; /* of dosfstools' fsck.fat 4.2; ours needs a few MiB */
@@ -432,6 +443,12 @@ struct advise_row {
 struct advise_prediction {
 	struct advise_row rows[ADVISE_N_CLUSTERS];
 };
+
+/* A row's speed, for people and programs to rely on; 0 where it is not known. */
+static inline double advise_told(const struct advise_row *row, size_t writer, size_t workload)
+{
+	return row->known ? row->bytes_per_s[writer][workload] : 0;
+}
 
 /* By playing on the model where fit has one, else from the prices that were rehearsed. */
 void advise_predict(const struct advise_measured *measured, const struct advise_inferred *inferred,

@@ -15,14 +15,16 @@
 
 #include "bytes.h"
 
-#define WITHIN          0.95
-#define TOO_NOISY       0.4
-#define TOO_NOISY_ALONE 0.1 /* where no model explains the writes */
-#define MOST_ERROR      0.05
-#define LEAST_EQUAL     4 /* writes, to say how much they vary */
-#define CONTRADICTS     1.5
-#define SMALLEST_BYTES  4096u
-#define SLACK_PART      50 /* of the volume: 2 % */
+#define WITHIN         0.95
+#define TOO_NOISY      0.4
+#define MOST_ERROR     0.05
+#define SUREST         0.92 /* of a choice, by a model without an error ... */
+#define LOST_BY_ERROR  2.5  /* ... which counts so many times */
+#define LEAST_SURE     0.4
+#define LEAST_EQUAL    4 /* writes, to say how much they vary */
+#define CONTRADICTS    1.5
+#define SMALLEST_BYTES 4096u
+#define SLACK_PART     50 /* of the volume: 2 % */
 
 /* What mkfs.fat would take by itself; the nearest that fits where that does not. [COMPAT 3] */
 static size_t default_row(const struct advise_prediction *prediction, uint64_t size_bytes)
@@ -110,6 +112,13 @@ static void give_reason(const struct advise_facts *facts, const struct advise_in
 	bool bounded = choice->row + 1 < ADVISE_N_CLUSTERS && larger->layout.fat_bits != 0 &&
 		       wastes_much(facts, larger);
 
+	if (!prediction->rows[choice->row].known) {
+		snprintf(choice->reason, sizeof choice->reason,
+			 "a short rehearsal puts %u KiB clusters first; no model explains all of "
+			 "its writes well, so how fast they will be is not known",
+			 kib);
+		return;
+	}
 	snprintf(choice->reason, sizeof choice->reason,
 		 "a write costs %.2g ms whatever its size and %.3g ms per 64 KiB; %u KiB clusters "
 		 "are %.1f times as fast as the slowest size where each cluster is a write, "
@@ -125,10 +134,10 @@ static double confidence(const struct advise_measured *measured,
 			 const struct advise_inferred *inferred, const struct advise_fit *fit)
 {
 	if (!fit->params)
-		return 0.5; /* reckoned from a short rehearsal */
+		return LEAST_SURE; /* reckoned from a short rehearsal */
 	if (inferred->block.value && !measured->inside.tried)
 		return 0.5; /* there was no time to see how many blocks it keeps open */
-	return fit->error < 0.03 ? 0.9 : 0.75;
+	return fmax(SUREST - LOST_BY_ERROR * fit->error, LEAST_SURE);
 }
 
 /* No medium writes a piece in much less time than a smaller one: something else took it. */
@@ -197,7 +206,7 @@ static bool is_no_ground(const struct advise_facts *facts, const struct advise_m
 	if (!inferred->enough)
 		return object(choice,
 			      "too few requests could be timed; more time or more bytes may help");
-	if (inferred->noise > (fit->params ? TOO_NOISY : TOO_NOISY_ALONE))
+	if (inferred->noise > (fit->params ? TOO_NOISY : ADVISE_TOO_NOISY_ALONE))
 		return object(choice,
 			      "the same request takes very different times (spread %.0f %%)",
 			      inferred->noise * 100);
@@ -225,7 +234,8 @@ static void decide(const struct advise_facts *facts, const struct advise_measure
 		object(choice, "no size could be foretold the speed of");
 	} else if (spread <= 1 / WITHIN - 1 + error_of(fit)) {
 		choice->verdict = ADVISE_NO_MATTER;
-		choice->confidence = 1 - inferred->noise;
+		choice->confidence =
+			prediction->rows[field.best_row].known ? 1 - inferred->noise : LEAST_SURE;
 		snprintf(choice->reason, sizeof choice->reason,
 			 "all sizes from 4 KiB on are within %.0f %% of each other",
 			 spread * 100 + 0.5);

@@ -12,9 +12,12 @@
 #include "bytes.h"
 #include "fit_prices.h"
 
-#define CLEARLY   0.98
-#define MOST_OPEN 8
-#define MOST_FAT  8
+#define CLEARLY    0.98
+#define FAR_BETTER 0.5
+#define MOST_OPEN  8
+#define MOST_FAT   8
+
+#define LEAST_PAGES 8 /* of a block */
 
 #define MOST_ERASE_NS 50e6
 /* A flush that is over sooner never left this machine. */
@@ -121,6 +124,27 @@ static void try_blocks(struct search *s, const struct advise_inferred *inferred)
 	}
 }
 
+/*
+ * Pages of one sector are crossed at every point of a row of reads: what stands out there is the
+ * ends of blocks, though they pass for those of pages. Only what explains the writes far better
+ * than pages is believed.
+ */
+static void try_pages_as_blocks(struct search *s, const struct advise_inferred *inferred)
+{
+	struct advise_inferred other = *inferred;
+	struct search before = *s;
+	uint64_t longest = inferred->page.value / LEAST_PAGES;
+
+	if (inferred->block.value || (s->found && s->prices.error < ADVISE_FIT_LIMIT))
+		return;
+	other.block = inferred->page;
+	other.block_off = inferred->page_off;
+	for (other.page.value = 512; other.page.value <= longest; other.page.value *= 2)
+		try_blocks(s, &other);
+	if (before.found && s->prices.error > FAR_BETTER * before.prices.error)
+		*s = before;
+}
+
 /* Blocks for the FAT, as far as visits did not tell: the rehearsal wrote there. */
 static void try_fat_blocks(struct search *s)
 {
@@ -193,6 +217,7 @@ static void fit_flash(struct search *s, const struct advise_inferred *inferred,
 {
 	try_flat(s, inferred);
 	try_blocks(s, inferred);
+	try_pages_as_blocks(s, inferred);
 	try_fat_blocks(s);
 	try_commands(s);
 	if (!s->found)
@@ -200,8 +225,13 @@ static void fit_flash(struct search *s, const struct advise_inferred *inferred,
 	*params = s->best;
 	set_times(s, inferred, params);
 	fit->error = s->prices.error;
-	if (s->measured->settle == ADVISE_SETTLED)
+	if (s->measured->settle == ADVISE_SETTLED) {
+		struct fit_prices prices;
+
+		if (fit_find_prices(s->measured, &s->best, &s->table, &prices))
+			fit_find_pauses(s->measured, &s->table, params);
 		return;
+	}
 	fit_find_cache_size(s->measured, params, &s->table);
 	fit->error = fit_refine_medium(s->measured, params, &s->table);
 	fit_find_cache_size(s->measured, params, &s->table);
@@ -234,4 +264,27 @@ void advise_fit_model(const struct advise_measured *measured,
 	free(s.table.rows);
 	if (s.found && fit->error <= limit_for(measured, inferred))
 		fit->params = params;
+}
+
+static void forget_blocks(struct advise_inferred *inferred)
+{
+	inferred->block = inferred->open_segments = (struct advise_value){ 0 };
+	inferred->block_off = 0;
+	inferred->block_off_confidence = 0;
+}
+
+void advise_revise(const struct advise_fit *fit, struct advise_inferred *inferred)
+{
+	const struct sim_params *model = fit->params;
+
+	if (model && model->kind == SIM_FLAT)
+		forget_blocks(inferred); /* the unit of a map: no write pays for it */
+	if (!model && inferred->block_by_visits)
+		forget_blocks(inferred); /* among so many sizes chance explains a few writes */
+	if (model && model->kind != SIM_FLAT && !inferred->block.value && inferred->page.value) {
+		inferred->block = inferred->page;
+		inferred->block_off = inferred->page_off;
+		inferred->block_off_confidence = inferred->page.confidence;
+		inferred->page.value = model->page_bytes;
+	}
 }

@@ -208,6 +208,12 @@ static double error_of(const struct fit_table *table, const double *price, enum 
 	return n_steps > 0 ? sum / n_steps : 1;
 }
 
+static void set_expected(struct fit_table *table, const double *price, enum fit_bus bus)
+{
+	for (size_t i = 0; i < table->n; i++)
+		table->rows[i].expected_ns = predicted(&table->rows[i], price, bus);
+}
+
 /* From the prices that *prices holds on. */
 static void improve(struct fit_table *table, enum fit_bus bus, struct fit_prices *prices)
 {
@@ -280,6 +286,7 @@ bool fit_find_prices(const struct advise_measured *measured, const struct sim_pa
 	improve(table, FIT_BUS_FIRST, prices);
 	if (structure->overlap)
 		improve_overlap(table, structure->page_bytes, prices);
+	set_expected(table, prices->ns, structure->overlap ? FIT_BUS_BESIDE : FIT_BUS_FIRST);
 	return true;
 }
 

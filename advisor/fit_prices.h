@@ -31,7 +31,7 @@ enum fit_bus {
 /* Requests that are judged together: one, or all up to the flush that tells. */
 struct fit_row {
 	double part[N_PARTS];
-	double ns;
+	double ns, expected_ns; /* as measured; by the prices found last */
 	double head_bytes; /* length of its first request */
 	double weight;
 	uint32_t step, n_like; /* of the same step */
@@ -53,6 +53,13 @@ struct fit_prices {
  */
 bool fit_find_prices(const struct advise_measured *measured, const struct sim_params *structure,
 		     struct fit_table *table, struct fit_prices *prices);
+
+/*
+ * Where nothing is cached: adds to a model what it does not explain of the rows that it was fitted
+ * to, pauses now and then.
+ */
+void fit_find_pauses(const struct advise_measured *measured, const struct fit_table *table,
+		     struct sim_params *model);
 
 /* The bus of a device with a cache, by each write that the empty cache took. */
 void fit_find_bus(const struct advise_measured *measured, struct fit_table *table,

@@ -219,6 +219,7 @@ static void infer_by_visits(const struct advise_measured *measured,
 	if (found.block_bytes == 0 || found.left > 0.02)
 		return;
 	inferred->block = (struct advise_value){ found.block_bytes, 1 - 10 * found.left };
+	inferred->block_by_visits = true;
 	inferred->open_segments =
 		(struct advise_value){ found.open_segments, inferred->block.confidence };
 	advise_sawtooth_gap(&measured->inside, found.block_bytes, found.block_off, &low, &high);

@@ -190,6 +190,7 @@ static int advise(const struct advise_options *options, const char *name,
 
 	advise_infer(measured, &inferred);
 	advise_fit_model(measured, &inferred, &model, &fit);
+	advise_revise(&fit, &inferred);
 	advise_predict(measured, &inferred, &fit, layouts, options->n_files, &prediction);
 	advise_choose(facts, measured, &inferred, &fit, &prediction, options->purpose, choice);
 	print_report(options->format, &report);

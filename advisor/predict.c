@@ -31,7 +31,6 @@ struct prices {
 	double append;       /* a record of a log */
 	double max_stream;   /* a byte in a long stream */
 	double far_read;
-	bool rehearsed;
 };
 
 /* A write of len_bytes in a row of its like: by the sizes measured, or several requests. */
@@ -114,8 +113,7 @@ static struct prices price(const struct advise_measured *measured,
 	struct prices prices = { .meta = fmax(3 * sector, visit_ns(&measured->inside)),
 				 .far_read = inferred->far_read_ns };
 
-	prices.rehearsed = price_by_rehearsal(&measured->rehearsal[index], &prices);
-	if (!prices.rehearsed) {
+	if (!price_by_rehearsal(&measured->rehearsal[index], &prices)) {
 		prices.cluster =
 			write_ns(measured, inferred, max_u32(cluster, measured->block_bytes));
 		borrow_meta(measured, index, &prices);
@@ -235,7 +233,6 @@ static void predict_by_prices(const struct prices *prices, struct advise_row *ro
 		rate[ADVISE_SMALL] = (double)FILE_BYTES * 1e9 / small_file_ns(l, prices, writer);
 		rate[ADVISE_LOG] = APPEND_BYTES * 1e9 / append_ns;
 	}
-	row->rehearsed = prices->rehearsed;
 }
 
 /* ---- by the model -------------------------------------------------------------------------- */
@@ -290,7 +287,6 @@ static void predict_by_model(const struct advise_fit *fit, struct advise_row *ro
 								       workload, large_bytes(l));
 		}
 	}
-	row->rehearsed = true;
 }
 
 /* Workloads are long enough to say something. */
@@ -317,10 +313,27 @@ static void reckon(const struct advise_inferred *inferred, uint64_t n_files, str
 						: "all hosts";
 }
 
+/*
+ * By a model, if it is good; by single prices only where nothing goes on behind them: no cache, and
+ * writes here and there that cost no more than others.
+ */
+static bool tells_speeds(const struct advise_measured *measured,
+			 const struct advise_inferred *inferred, const struct advise_fit *fit)
+{
+	if (fit->params)
+		return measured->settle == ADVISE_SETTLED || inferred->heads_move ||
+		       fit->error <= ADVISE_TELL_CACHED_LIMIT;
+	return inferred->enough && inferred->noise <= ADVISE_TOO_NOISY_ALONE &&
+	       !inferred->heads_move && measured->settle == ADVISE_SETTLED &&
+	       measured->inside.tried && !measured->inside.costs;
+}
+
 void advise_predict(const struct advise_measured *measured, const struct advise_inferred *inferred,
 		    const struct advise_fit *fit, const struct advise_layout *layouts,
 		    uint64_t n_files, struct advise_prediction *prediction)
 {
+	bool known = tells_speeds(measured, inferred, fit);
+
 	*prediction = (struct advise_prediction){ 0 };
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++) {
 		struct advise_row *row = &prediction->rows[i];
@@ -330,6 +343,7 @@ void advise_predict(const struct advise_measured *measured, const struct advise_
 		if (row->layout.fat_bits == 0)
 			continue;
 		reckon(inferred, n_files, row);
+		row->known = known;
 		prices = price(measured, inferred, i);
 		if (fit->params && has_room(&row->layout))
 			predict_by_model(fit, row);

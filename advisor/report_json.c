@@ -40,8 +40,8 @@ static void put_mb_s(FILE *out, const struct advise_row *row)
 		fprintf(out, "%s\"%s\": {", w ? ", " : "", writers[w]);
 		for (size_t k = 0; k < ADVISE_N_WORKLOADS; k++) {
 			fputs(k ? ", " : "", out);
-			put_number(out, workloads[k], row->bytes_per_s[w][k] / 1e6,
-				   row->bytes_per_s[w][k] > 0);
+			put_number(out, workloads[k], advise_told(row, w, k) / 1e6,
+				   advise_told(row, w, k) > 0);
 		}
 		fputc('}', out);
 	}

@@ -93,7 +93,7 @@ static void span(struct chart *c, const struct advise_report *r)
 	c->y_to = -20;
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
 		for (size_t w = 0; w < ADVISE_N_WRITERS; w++)
-			widen(c, r->prediction->rows[i].bytes_per_s[w][ADVISE_LARGE]);
+			widen(c, advise_told(&r->prediction->rows[i], w, ADVISE_LARGE));
 	for (size_t i = 0; i < ADVISE_N_SIZES; i++)
 		widen(c, single_rate(r, i));
 	if (c->y_to <= c->y_from) {
@@ -163,7 +163,7 @@ static void draw_line(const struct chart *c, const struct advise_report *r, size
 		"stroke-dasharray=\"%s\" points=\"",
 		lines[w].colour, lines[w].dash);
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++) {
-		double rate = r->prediction->rows[i].bytes_per_s[w][ADVISE_LARGE];
+		double rate = advise_told(&r->prediction->rows[i], w, ADVISE_LARGE);
 
 		if (rate > 0)
 			fprintf(c->out, "%.1f,%.1f ", x_of(c, 512u << i), y_of(c, rate));

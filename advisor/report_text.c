@@ -160,6 +160,14 @@ static void print_bar(FILE *out, double part)
 		fputc('#', out);
 }
 
+static void print_told(FILE *out, double bytes_per_s)
+{
+	if (bytes_per_s > 0)
+		fprintf(out, " %8.3g", bytes_per_s / 1e6);
+	else
+		fprintf(out, " %8s", "?");
+}
+
 static void print_row(const struct advise_report *r, size_t i, double best, FILE *out)
 {
 	const struct advise_row *row = &r->prediction->rows[i];
@@ -169,11 +177,11 @@ static void print_row(const struct advise_report *r, size_t i, double best, FILE
 	fprintf(out, "%c %8s", chosen ? '>' : ' ',
 		cli_size_text(row->layout.cluster_bytes, size, sizeof size));
 	for (size_t w = 0; w < ADVISE_N_WRITERS; w++)
-		fprintf(out, " %8.3g", row->bytes_per_s[w][ADVISE_LARGE] / 1e6);
-	fprintf(out, " %8.3g %8.3g %9s %7.2g s ",
-		row->bytes_per_s[ADVISE_CACHED][ADVISE_PHOTOS] / 1e6,
-		row->bytes_per_s[ADVISE_CLUSTER][ADVISE_PHOTOS] / 1e6,
-		cli_size_text(row->layout.fat_bytes, size, sizeof size), row->check_s);
+		print_told(out, advise_told(row, w, ADVISE_LARGE));
+	print_told(out, advise_told(row, ADVISE_CACHED, ADVISE_PHOTOS));
+	print_told(out, advise_told(row, ADVISE_CLUSTER, ADVISE_PHOTOS));
+	fprintf(out, " %9s %7.2g s ", cli_size_text(row->layout.fat_bytes, size, sizeof size),
+		row->check_s);
 	print_bar(out, advise_score(row, r->purpose) / best);
 	fputc('\n', out);
 }

@@ -52,6 +52,7 @@ static void advise(const struct advise_facts *facts, const struct advise_measure
 	advise_layouts(facts, 512, layouts);
 	advise_infer(measured, &inferred);
 	advise_fit_model(measured, &inferred, &model, &fit);
+	advise_revise(&fit, &inferred);
 	advise_predict(measured, &inferred, &fit, layouts, 100, &prediction);
 	advise_choose(facts, measured, &inferred, &fit, &prediction, advise_purpose(0), &choice);
 	must(choice.verdict <= ADVISE_CHOSEN);

@@ -43,6 +43,7 @@ void bench_advise(struct bench *b)
 {
 	advise_infer(&b->measured, &b->inferred);
 	advise_fit_model(&b->measured, &b->inferred, &b->model, &b->fit);
+	advise_revise(&b->fit, &b->inferred);
 	advise_predict(&b->measured, &b->inferred, &b->fit, b->layouts, 0, &b->prediction);
 	advise_choose(&b->facts, &b->measured, &b->inferred, &b->fit, &b->prediction,
 		      advise_purpose(0), &b->choice);

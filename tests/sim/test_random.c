@@ -42,7 +42,7 @@ struct tally {
 	uint64_t n_worst_erases; /* of one block, but for the FAT's place */
 	unsigned n_worn;         /* devices with one erased more than 3 times */
 	unsigned n_model, n_choice_good;
-	unsigned n_rates, n_rates_near; /* predictions, and those within 20 % of the truth */
+	unsigned n_rates, n_told, n_rates_near; /* speeds, predicted, within 20 % of the truth */
 	unsigned n_best[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS]; /* best cluster within 5 % */
 	struct sad worst[N_WORST];                             /* the worst first */
 };
@@ -114,13 +114,14 @@ static void tally_writer(const struct sim_params *p, const struct bench *b, int 
 	double truth[ADVISE_N_CLUSTERS] = { 0 };
 
 	for (size_t i = FIRST_ROW; i < ADVISE_N_CLUSTERS; i++) {
-		double said = b->prediction.rows[i].bytes_per_s[w][k];
+		double said = advise_told(&b->prediction.rows[i], (size_t)w, (size_t)k);
 
 		if (b->layouts[i].fat_bits == 0)
 			continue;
 		truth[i] = bench_true_rate(p, &b->layouts[i], (enum advise_writer)w,
 					   (enum advise_workload)k);
 		t->n_rates++;
+		t->n_told += said > 0;
 		if (said > 0.8 * truth[i] && said < 1.2 * truth[i])
 			t->n_rates_near++;
 		else
@@ -220,8 +221,9 @@ static void print_tally(const struct tally *t)
 		t->n, t->n_block_right, t->n_block_shown, t->n_offset_right, t->n_block_wrong,
 		t->n_page_right, t->n_page_shown, t->n_page_wrong, t->n_over_time, t->n_over_bytes);
 	print_message(
-		"# model found for %u; choice within 10 %% for %u; rates within 20 %%: %u of %u\n",
-		t->n_model, t->n_choice_good, t->n_rates_near, t->n_rates);
+		"# model found for %u; choice within 10 %% for %u; rates within 20 %%: %u of %u, "
+		"%u of them told\n",
+		t->n_model, t->n_choice_good, t->n_rates_near, t->n_rates, t->n_told);
 	for (int w = 0; w < ADVISE_N_WRITERS; w++)
 		print_message(
 			"# best size within 5 %%, %s: large %u, photos %u, small %u, log %u\n",
