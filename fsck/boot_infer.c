@@ -129,6 +129,12 @@ static void take(struct infer *infer)
 	*infer->best = *trial;
 }
 
+static void judge(const struct infer *infer, const struct fat_boot *boot)
+{
+	fat_boot_encode(boot, infer->trial->sector);
+	candidate_judge(infer->fsck, infer->trial);
+}
+
 static void suppose(struct infer *infer, const struct fat_boot *boot)
 {
 	struct candidate *trial = infer->trial;
@@ -139,8 +145,13 @@ static void suppose(struct infer *infer, const struct fat_boot *boot)
 	if (fat_geometry_decode(boot, &trial->geometry) != FAT_OK ||
 	    !folders_fit(infer, &trial->geometry))
 		return;
-	fat_boot_encode(boot, trial->sector);
-	candidate_judge(fsck, trial);
+	judge(infer, boot);
+	if (trial->root < 0 && fat_boot_is_fat32_layout(boot)) {
+		struct fat_boot usual = *boot;
+
+		usual.root_clus = FAT_FIRST_CLUS;
+		judge(infer, &usual);
+	}
 	if (!trial->usable || !trial->has_fat || trial->doubted || trial->miscounted ||
 	    trial->length < 1 || trial->root < 0 ||
 	    candidate_deviates(trial, FAT_BOOT_TOTAL_LARGE))
@@ -155,6 +166,32 @@ void boot_set_total(struct fat_boot *boot, uint64_t total_sec)
 
 	boot->total16_sec = small ? (uint16_t)total_sec : 0;
 	boot->total32_sec = small ? 0 : (uint32_t)min_u64(total_sec, UINT32_MAX);
+}
+
+/* As long a FAT as puts a folder where it says that it is; and the whole device. */
+static void suppose_fat_lengths(struct infer *infer, const struct fat_boot *boot)
+{
+	uint64_t cluster_bytes = (uint64_t)boot->cluster_sec * boot->sector_bytes, tried = 0;
+	uint64_t around = (uint64_t)boot->reserved_sec * boot->sector_bytes +
+			  (uint64_t)boot->root_entries * FAT_SLOT_BYTES;
+	uint64_t unit = (uint64_t)boot->n_fats * boot->sector_bytes;
+
+	for (size_t i = 0; i < infer->n_dots && unit; i++) {
+		uint64_t before = (infer->dot[i].low - FAT_FIRST_CLUS) * cluster_bytes + around;
+		uint64_t fats = infer->dot[i].off - before;
+		struct fat_boot other = *boot;
+
+		if (infer->dot[i].off <= before || fats % unit || fats == tried)
+			continue;
+		tried = fats;
+		if (fat_boot_is_fat32_layout(boot))
+			other.fat32_sec = (uint32_t)(fats / unit);
+		else
+			other.fat16_sec = (uint16_t)(fats / unit);
+		suppose(infer, &other);
+		boot_set_total(&other, infer->fsck->dev->size_bytes / boot->sector_bytes);
+		suppose(infer, &other);
+	}
 }
 
 /* The same field after field, each with all the values that make sense. */
@@ -185,6 +222,7 @@ static void suppose_one_field(struct infer *infer, const struct fat_boot *boot)
 		return;
 	boot_set_total(&other, size / boot->sector_bytes);
 	suppose(infer, &other);
+	suppose_fat_lengths(infer, boot);
 	other = *boot;
 	n_places = find_fats(infer->fsck, boot->sector_bytes, place);
 	for (size_t i = 0; i < n_places; i++) {
@@ -263,8 +301,23 @@ static void suppose_all_fields(struct infer *infer)
 	}
 }
 
+/* What may be wrong beside a field, and is known without it. */
+static void set_right_beside(struct fsck *fsck, struct fat_boot *boot)
+{
+	uint64_t off = (uint64_t)boot->reserved_sec * boot->sector_bytes;
+	uint8_t start[3];
+
+	if (fat_dev_read(fsck->dev, off, start, sizeof start) == FAT_OK && start[0] >= 0xF0 &&
+	    start[1] == 0xFF && start[2] == 0xFF)
+		boot->media = start[0];
+	if (boot->sector_bytes &&
+	    fat_boot_total_sec(boot) > fsck->dev->size_bytes / boot->sector_bytes)
+		boot_set_total(boot, fsck->dev->size_bytes / boot->sector_bytes);
+}
+
 bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidate *found)
 {
+	struct fat_boot boot = main->boot;
 	struct candidate *trial = malloc(sizeof *trial);
 	struct infer *infer = calloc(1, sizeof *infer);
 	bool known = false;
@@ -273,8 +326,9 @@ bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidat
 		*infer = (struct infer){ .fsck = fsck, .best = found, .trial = trial };
 		find_dots(infer);
 		*trial = *main;
+		set_right_beside(fsck, &boot);
 		if (infer->n_dots > 0)
-			suppose_one_field(infer, &main->boot);
+			suppose_one_field(infer, &boot);
 		if (infer->n_dots > 0 && infer->n_sound == 0 && !main->usable)
 			suppose_all_fields(infer);
 		known = infer->n_sound == 1;
@@ -411,14 +465,28 @@ bool boot_infer_total(struct fsck *fsck, const struct candidate *main, struct ca
 	       look_by_copy(fsck, found, copy, &as_found, &sound) == FAT_OK && as_found < as_main;
 }
 
+/* It calls itself FAT16, and would be read as FAT12. */
+static bool is_shrunken_16(const struct candidate *main)
+{
+	return main->geometry.type == FAT_TYPE_12 &&
+	       memcmp(main->boot.fs_type, "FAT16   ", sizeof main->boot.fs_type) == 0;
+}
+
+/* A FAT32 that others take for FAT16, with a FAT for many more clusters. */
+static bool is_shrunken_32(const struct candidate *main)
+{
+	return candidate_deviates(main, FAT_BOOT_CLUSTERS_FEW_32) && main->length < 0;
+}
+
 bool boot_infer_type(struct fsck *fsck, const struct candidate *main, struct candidate *found)
 {
-	uint32_t most = most_clusters(fsck, &main->geometry, FAT_TYPE_16);
+	bool is_32 = is_shrunken_32(main);
+	uint32_t fewer = is_32 ? FAT_MAX_CLUS_16 : FAT_MAX_CLUS_12;
+	uint32_t most = most_clusters(fsck, &main->geometry, is_32 ? FAT_TYPE_32 : FAT_TYPE_16);
 	int64_t as_main, as_found;
 	bool sound;
 
-	if (main->geometry.type != FAT_TYPE_12 || most <= FAT_MAX_CLUS_12 ||
-	    memcmp(main->boot.fs_type, "FAT16   ", sizeof main->boot.fs_type) != 0)
+	if (!(is_32 || is_shrunken_16(main)) || most <= fewer)
 		return false;
 	*found = *main;
 	set_clusters(found, most);
@@ -426,5 +494,5 @@ bool boot_infer_type(struct fsck *fsck, const struct candidate *main, struct can
 	return found->usable && !found->doubted && found->length > 0 &&
 	       trial_look(fsck, &main->boot, &main->geometry, &as_main, &sound) == FAT_OK &&
 	       trial_look(fsck, &found->boot, &found->geometry, &as_found, &sound) == FAT_OK &&
-	       as_found < as_main;
+	       (is_32 ? as_found <= as_main : as_found < as_main);
 }

@@ -251,17 +251,16 @@ static bool root_follows_fats(struct fsck *fsck, const struct candidate *candida
 static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 {
 	bool has_fixed_root = candidate->geometry.type != FAT_TYPE_32;
-	bool rootless = false, misplaced = false;
+	bool misplaced = false;
 	struct anchor anchor;
 
 	if (anchor_find(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
 		return;
-	/* FAT32's root may be anywhere: without it a FAT of the right length is proof enough. */
-	if (!anchor_holds(&anchor) && (has_fixed_root || candidate->length < 1))
-		rootless = root_is_doubtful(fsck, candidate);
+	if (!anchor_holds(&anchor))
+		candidate->rootless = root_is_doubtful(fsck, candidate);
 	if (!anchor_holds(&anchor) && has_fixed_root)
 		misplaced = root_runs_on(fsck, candidate) || root_is_strange(fsck, candidate);
-	if ((!candidate->has_fat || rootless || misplaced ||
+	if ((!candidate->has_fat || candidate->rootless || misplaced ||
 	     (!anchor_holds(&anchor) &&
 	      (anchor_drags(&anchor) || fats_miscounted(fsck, candidate)))) &&
 	    anchor_search(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
@@ -280,7 +279,8 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 	candidate->miscounted = !root_follows_fats(fsck, candidate) &&
 				fats_miscounted(fsck, candidate);
 	candidate->doubted = anchor.n_dirs_wrong > 0 || candidate->miscounted || misplaced ||
-			     is_shrunken(candidate) || (rootless && candidate->length < 0);
+			     is_shrunken(candidate) ||
+			     (candidate->rootless && candidate->length < 0);
 	if (candidate->doubted)
 		candidate->proof -= 5;
 }
@@ -291,10 +291,13 @@ void candidate_judge(struct fsck *fsck, struct candidate *candidate)
 
 	fat_boot_decode(candidate->sector, &candidate->boot);
 	fat_boot_check(&candidate->boot, fsck->dev->size_bytes, &candidate->report);
+	if (fat_boot_is_fat32_layout(&candidate->boot))
+		candidate->boot.root_entries = 0; /* as it will be: else they would move the data */
 	candidate->usable =
 		fat_geometry_decode(&candidate->boot, &candidate->geometry) == FAT_OK;
 	candidate->proof = 0;
-	candidate->has_fat = candidate->doubted = candidate->miscounted = false;
+	candidate->has_fat = candidate->doubted = false;
+	candidate->miscounted = candidate->rootless = false;
 	if (!candidate->usable)
 		return;
 	candidate->is_atari = boot_is_atari(fsck->options, &candidate->boot);

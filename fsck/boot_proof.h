@@ -18,6 +18,7 @@ struct candidate {
 	int proof;
 	int root, length; /* parts of it: a root is there; the FAT is as long as the clusters need */
 	bool root_empty;  /* its first slot was never used */
+	bool rootless;    /* there is none, or an empty one though clusters are in use */
 	bool has_fat;	  /* at least one FAT is where it says */
 	bool miscounted;  /* there is a FAT more, or less, than it says */
 	bool made_up;	  /* all fields are worked out, not one was there */
@@ -64,8 +65,8 @@ bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidat
 bool boot_infer_total(struct fsck *fsck, const struct candidate *main, struct candidate *found);
 
 /*
- * So small a sector count that a volume which calls itself FAT16 would be read as FAT12: the larger one
- * that its FAT was made for, if less is wrong with that. boot_infer.c
+ * So small a sector count that a volume which calls itself FAT16 would be read as FAT12, or a FAT32
+ * as FAT16: the larger one that its FAT was made for, if no more is wrong with that. boot_infer.c
  */
 bool boot_infer_type(struct fsck *fsck, const struct candidate *main, struct candidate *found);
 

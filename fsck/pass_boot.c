@@ -352,8 +352,8 @@ static void fix_totals(struct fsck *fsck, const struct fat_boot_deviation *devia
 
 static void fix_root_entries(struct fsck *fsck, const struct fat_boot_deviation *deviation)
 {
+	/* candidate_judge() left them out. */
 	boot_fault(fsck, F_BOOT_FIELD, "it counts root entries on FAT32", deviation->found, 0);
-	fsck->boot.root_entries = 0;
 }
 
 static void fix_fs_type(struct fsck *fsck, const struct fat_boot_deviation *deviation)
@@ -576,8 +576,10 @@ static enum fat_status weigh_backup(struct fsck *fsck, struct candidate *main,
 	int better = 0;
 
 	if (same_layout(&main->boot, &backup->boot)) {
-		/* Two witnesses, and a FAT of the right length: the folder is wrong, not they. */
-		main->doubted = main->doubted && (main->miscounted || main->length < 1);
+		/* Two witnesses, a FAT of the right length and a root: the folder is wrong, not
+		 * they. */
+		main->doubted =
+			main->doubted && (main->miscounted || main->length < 1 || main->rootless);
 		return FAT_OK;
 	}
 	if (!main->usable || backup_is_better(fsck, main, backup)) {
@@ -675,7 +677,8 @@ static enum fat_status choose(struct fsck *fsck, struct candidate *main, struct 
 		backup->usable = false;
 	if (status != FAT_OK)
 		return status;
-	if (main->usable && candidate_deviates(main, FAT_BOOT_FS_TYPE))
+	if (main->usable && (candidate_deviates(main, FAT_BOOT_FS_TYPE) ||
+			     candidate_deviates(main, FAT_BOOT_CLUSTERS_FEW_32)))
 		settle_type(fsck, main);
 	if (!main->usable || !main->has_fat || main->doubted)
 		work_out(fsck, main);
