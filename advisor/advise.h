@@ -218,13 +218,17 @@ enum advise_settle {
 	ADVISE_SETTLE_BY_READ,  /* when reads are as fast again as ever: a cache that does not */
 };
 
+/* A cache is full when so many pieces in a row took longer. */
+#define ADVISE_CACHE_PIECE_BYTES (64u << 10)
+#define ADVISE_CACHE_SLOW        3
+
 struct advise_measured {
 	uint32_t block_bytes, max_bytes;
 	uint64_t size_bytes;
 	bool capacity_tested; /* there was enough content to tell a repetition */
 	uint64_t real_bytes;  /* beyond, it repeats what lies below: a fake; 0: not seen to */
 	enum advise_settle settle;
-	uint64_t cache_bytes; /* taken at the speed of the bus before writes slowed down */
+	uint64_t cache_bytes; /* taken at the speed of the bus before writes slowed down, if so */
 	struct advise_stream cache_stream; /* what it took in all, until it had settled */
 	struct fat_vec trace;              /* of struct advise_request, in their order */
 	struct advise_inside inside;
@@ -433,7 +437,8 @@ enum advise_workload {
 struct advise_row {
 	struct advise_layout layout;
 	double bytes_per_s[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS]; /* 0: cannot tell */
-	bool known; /* how fast it will be; else bytes_per_s only ranks it among the others */
+	/* how fast that is; else it only ranks this size among the others */
+	bool known[ADVISE_N_WRITERS][ADVISE_N_WORKLOADS];
 	uint64_t slack_bytes;        /* of the files expected */
 	double check_s, mount_s;     /* reading the FATs for a check; one FAT for the first df */
 	uint64_t check_memory_bytes; /* of dosfstools' fsck.fat 4.2; ours needs a few MiB */
@@ -447,7 +452,7 @@ struct advise_prediction {
 /* A row's speed, for people and programs to rely on; 0 where it is not known. */
 static inline double advise_told(const struct advise_row *row, size_t writer, size_t workload)
 {
-	return row->known ? row->bytes_per_s[writer][workload] : 0;
+	return row->known[writer][workload] ? row->bytes_per_s[writer][workload] : 0;
 }
 
 /* By playing on the model where fit has one, else from the prices that were rehearsed. */

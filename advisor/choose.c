@@ -112,7 +112,8 @@ static void give_reason(const struct advise_facts *facts, const struct advise_in
 	bool bounded = choice->row + 1 < ADVISE_N_CLUSTERS && larger->layout.fat_bits != 0 &&
 		       wastes_much(facts, larger);
 
-	if (!prediction->rows[choice->row].known) {
+	if (advise_told(&prediction->rows[choice->row], ADVISE_CLUSTER, ADVISE_LARGE) <= 0 ||
+	    advise_told(&prediction->rows[choice->row], ADVISE_CACHED, ADVISE_LARGE) <= 0) {
 		snprintf(choice->reason, sizeof choice->reason,
 			 "a short rehearsal puts %u KiB clusters first; no model explains all of "
 			 "its writes well, so how fast they will be is not known",
@@ -234,8 +235,10 @@ static void decide(const struct advise_facts *facts, const struct advise_measure
 		object(choice, "no size could be foretold the speed of");
 	} else if (spread <= 1 / WITHIN - 1 + error_of(fit)) {
 		choice->verdict = ADVISE_NO_MATTER;
-		choice->confidence =
-			prediction->rows[field.best_row].known ? 1 - inferred->noise : LEAST_SURE;
+		choice->confidence = 1 - inferred->noise;
+		if (advise_told(&prediction->rows[field.best_row], ADVISE_CLUSTER, ADVISE_LARGE) <=
+		    0)
+			choice->confidence = LEAST_SURE;
 		snprintf(choice->reason, sizeof choice->reason,
 			 "all sizes from 4 KiB on are within %.0f %% of each other",
 			 spread * 100 + 0.5);

@@ -115,14 +115,14 @@ static enum fat_status find_cache(struct probe *p)
 /* How much does the cache take before the writes slow down to what the medium does? */
 static enum fat_status measure_cache(struct probe *p)
 {
-	const size_t piece = 64u << 10, len = 4u << 20;
+	const size_t piece = ADVISE_CACHE_PIECE_BYTES, len = 4u << 20;
 	uint64_t off, ns, fastest = UINT64_MAX;
 	unsigned n_slow = 0;
 
 	if (p->measured->settle == ADVISE_SETTLED || !probe_find_run(p, 3 * len, len, &off))
 		return FAT_OK;
 	probe_begin_step(p, "cache size", 15);
-	for (uint64_t done = 0; done < 3 * len && n_slow < 3; done += piece) {
+	for (uint64_t done = 0; done < 3 * len && n_slow < ADVISE_CACHE_SLOW; done += piece) {
 		enum fat_status status;
 
 		if (probe_is_over(p) || !probe_may_write(p, piece) ||

@@ -18,7 +18,9 @@
 #define LEAST_LARGE_BYTES (2u << 20)
 #define FILE_BYTES        ((PLAY_FILE_BYTES + 511ull) & ~511ull)
 #define APPEND_BYTES      3584u /* of whole sectors, in the mean */
-#define N_ANGLES          8     /* of a disk */
+#define LARGEST_CACHE     (128u << 20)
+#define ALIKE             0.15
+#define N_ANGLES          8 /* of a disk */
 #define ANGLE_BYTES       3
 #define COMMAND_PART      0.004 /* of a turn */
 
@@ -272,19 +274,44 @@ static double play_at_angles(const struct advise_fit *fit, const struct advise_l
 	return N_ANGLES / s_per_byte;
 }
 
-static void predict_by_model(const struct advise_fit *fit, struct advise_row *row)
+static double play(const struct advise_fit *fit, const struct advise_layout *l,
+		   enum advise_writer writer, enum advise_workload workload)
 {
-	const struct advise_layout *l = &row->layout;
+	if (fit->params->kind == SIM_DISK && workload == ADVISE_SMALL)
+		return play_at_angles(fit, l, writer, workload);
+	return play_on_model(fit->params, l, writer, workload, large_bytes(l));
+}
 
+/* It never filled up: it may hold much more than the model's. */
+static bool cache_is_open_ended(const struct advise_measured *measured)
+{
+	return measured->settle != ADVISE_SETTLED &&
+	       measured->cache_stream.bytes <
+		       measured->cache_bytes +
+			       (uint64_t)ADVISE_CACHE_SLOW * ADVISE_CACHE_PIECE_BYTES;
+}
+
+/* A speed that depends on what was not seen is not known. */
+static void predict_by_model(const struct advise_measured *measured, const struct advise_fit *fit,
+			     struct advise_row *row)
+{
+	bool open_ended = cache_is_open_ended(measured);
+	struct sim_params larger = *fit->params;
+	struct advise_fit other = *fit;
+
+	larger.cache_bytes = LARGEST_CACHE;
+	other.params = &larger;
 	for (int w = 0; w < ADVISE_N_WRITERS; w++) {
 		for (int k = 0; k < ADVISE_N_WORKLOADS; k++) {
 			enum advise_writer writer = (enum advise_writer)w;
 			enum advise_workload workload = (enum advise_workload)k;
-			bool turns = fit->params->kind == SIM_DISK && workload == ADVISE_SMALL;
+			double rate = play(fit, &row->layout, writer, workload);
 
-			row->bytes_per_s[w][k] = turns ? play_at_angles(fit, l, writer, workload)
-						       : play_on_model(fit->params, l, writer,
-								       workload, large_bytes(l));
+			row->bytes_per_s[w][k] = rate;
+			if (open_ended && row->known[w][k])
+				row->known[w][k] =
+					fabs(play(&other, &row->layout, writer, workload) / rate -
+					     1) < ALIKE;
 		}
 	}
 }
@@ -343,10 +370,11 @@ void advise_predict(const struct advise_measured *measured, const struct advise_
 		if (row->layout.fat_bits == 0)
 			continue;
 		reckon(inferred, n_files, row);
-		row->known = known;
+		for (size_t k = 0; k < (size_t)ADVISE_N_WRITERS * ADVISE_N_WORKLOADS; k++)
+			row->known[k / ADVISE_N_WORKLOADS][k % ADVISE_N_WORKLOADS] = known;
 		prices = price(measured, inferred, i);
 		if (fit->params && has_room(&row->layout))
-			predict_by_model(fit, row);
+			predict_by_model(measured, fit, row);
 		else if (prices.cluster > 0)
 			predict_by_prices(&prices, row);
 	}
