@@ -17,7 +17,8 @@
 #define MOST_OPEN  8
 #define MOST_FAT   8
 
-#define LEAST_PAGES 8 /* of a block */
+#define LEAST_PAGES  8 /* of a block */
+#define LONGEST_PAGE (256u << 10)
 
 #define MOST_ERASE_NS 50e6
 /* A flush that is over sooner never left this machine. */
@@ -96,11 +97,15 @@ static void try_ways(struct search *s, struct sim_params p)
 	}
 }
 
-/* On a device that was never full going elsewhere costs little: what visits told may not count. */
+/*
+ * On a device that was never full going elsewhere costs little: what visits told may not count.
+ * More blocks at once than visits counted are as good as one more.
+ */
 static void try_blocks(struct search *s, const struct advise_inferred *inferred)
 {
 	const struct advise_inside *inside = &s->measured->inside;
 	uint64_t seen = inferred->open_segments.value;
+	uint32_t most = max_u32(MOST_OPEN, inside->open_at_least);
 	struct sim_params p = { .size_bytes = s->measured->size_bytes,
 				.page_bytes = inferred->page.value,
 				.block_bytes = inferred->block.value,
@@ -110,18 +115,29 @@ static void try_blocks(struct search *s, const struct advise_inferred *inferred)
 
 	if (!p.block_bytes || !p.page_bytes || p.block_bytes % p.page_bytes)
 		return;
-	for (p.open_segments = 1; p.open_segments <= MOST_OPEN; p.open_segments++) {
+	for (p.open_segments = 1; p.open_segments <= most; p.open_segments++) {
 		if (seen ? p.open_segments == seen : p.open_segments >= inside->open_at_least)
 			try_ways(s, p);
 	}
 	p.fresh = true;
-	for (p.open_segments = 1; p.open_segments <= MOST_OPEN; p.open_segments++) {
+	for (p.open_segments = 1; p.open_segments <= most; p.open_segments++) {
 		p.fat_blocks = 0;
 		try_ways(s, p);
 		p.fat_blocks = inside->fat_blocks;
 		if (p.fat_blocks > 0)
 			try_ways(s, p);
 	}
+}
+
+/* Blocks that reads show, but no pages: some of usual lengths. */
+static void try_usual_pages(struct search *s, const struct advise_inferred *inferred)
+{
+	struct advise_inferred other = *inferred;
+
+	if (inferred->page.value)
+		return;
+	for (other.page.value = 4096; other.page.value <= 32768; other.page.value *= 2)
+		try_blocks(s, &other);
 }
 
 /*
@@ -217,6 +233,7 @@ static void fit_flash(struct search *s, const struct advise_inferred *inferred,
 {
 	try_flat(s, inferred);
 	try_blocks(s, inferred);
+	try_usual_pages(s, inferred);
 	try_pages_as_blocks(s, inferred);
 	try_fat_blocks(s);
 	try_commands(s);
@@ -281,6 +298,8 @@ void advise_revise(const struct advise_fit *fit, struct advise_inferred *inferre
 		forget_blocks(inferred); /* the unit of a map: no write pays for it */
 	if (!model && inferred->block_by_visits)
 		forget_blocks(inferred); /* among so many sizes chance explains a few writes */
+	if (!model && !inferred->page.value && inferred->block.value <= LONGEST_PAGE)
+		forget_blocks(inferred); /* a row of reads that may show pages */
 	if (model && model->kind != SIM_FLAT && !inferred->block.value && inferred->page.value) {
 		inferred->block = inferred->page;
 		inferred->block_off = inferred->page_off;

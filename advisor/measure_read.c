@@ -12,6 +12,11 @@
 #define SHORT_BLOCKS 4ull
 #define SHORT_POINTS 48
 
+/* Of several planes at once; the usual grid shows up to the shortest of them. */
+#define COARSE_BLOCKS 32ull
+#define SHORTEST_LONG (96u << 10)
+#define LONGEST_PAGE  (256u << 10)
+
 #define FEW_PAIRS 16
 
 #define LEAST_STEPS 8 /* a block of a few pages would be no block */
@@ -128,6 +133,23 @@ static bool find_short_pages(struct probe *p, struct advise_page_scan *scan)
 	return advise_pairs_agree(&scan->pairs, advise_noise(p->measured)) > PAIRS_ENOUGH;
 }
 
+/* Pages longer than a quarter of the usual grid; the scan is what it was where there are none. */
+static void find_long_pages(struct probe *p, struct advise_page_scan *scan)
+{
+	const struct advise_page_scan before = *scan;
+	uint64_t step = COARSE_BLOCKS * p->target->block_bytes, phase, page;
+
+	if (step > LONGEST_PAGE / 8 || probe_is_over(p))
+		return;
+	scan_pages(p, probe_next_place(p, (ADVISE_SCAN_POINTS + 2) * step) / step * step + step,
+		   step, ADVISE_SCAN_POINTS, scan);
+	page = advise_page_of(p->measured, &phase);
+	if (page > SHORTEST_LONG && page <= LONGEST_PAGE)
+		hold_out(p, page, phase, scan->step_bytes, &scan->pairs);
+	else
+		*scan = before;
+}
+
 static void find_pages(struct probe *p)
 {
 	struct advise_page_scan *scan = &p->measured->page_scan;
@@ -149,6 +171,7 @@ static void find_pages(struct probe *p)
 			return;
 		}
 	}
+	find_long_pages(p, scan);
 }
 
 /* What this point costs more than the one beside it, again and again; 0: nothing to speak of. */

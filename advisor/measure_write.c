@@ -64,8 +64,8 @@ static enum fat_status try_cache(struct probe *p, size_t n_far, enum advise_sett
 
 	*settle = ADVISE_SETTLED;
 	probe_begin_step(p, "cache", 15);
-	if (!probe_may_write(p, 2 * len) || !probe_find_run(p, len, len, &off) ||
-	    !probe_load(p, off, len))
+	if (!probe_affords_dear(p, 1) || !probe_may_write(p, 2 * len) ||
+	    !probe_find_run(p, len, len, &off) || !probe_load(p, off, len))
 		return FAT_OK;
 	status = write_burst(p, off, len, n_far, &write_ns);
 	if (status == FAT_OK)
@@ -74,6 +74,7 @@ static enum fat_status try_cache(struct probe *p, size_t n_far, enum advise_sett
 		status = probe_flush(p, &empty_ns);
 	if (status != FAT_OK)
 		return status;
+	p->dearest_ns = max_u64(p->dearest_ns, full_ns); /* the writes, however they were hidden */
 	if (full_ns > 2 * empty_ns && full_ns > write_ns / 5) {
 		*settle = ADVISE_SETTLE_BY_FLUSH;
 		probe_note_settled(p, full_ns);
