@@ -41,16 +41,20 @@ $(HAND_BIN): $(O)/%: $(O)/%_main.o $(TEST_ARCHIVE) $(ARCHIVES)
 # Allocations of what these test can be made to fail (tests/crash/malloc_fail.c).
 $(filter $(O)/tests/crash/%,$(TEST_BIN) $(HAND_BIN)): LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
+# What builds the tests does so on all processors, unless make was told how many jobs to run.
+MAKE_TESTS = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) run-tests
+
 # The packages first, in a make of its own: what is installed changes what this one has looked for.
 .PHONY: check test run-tests
 check test:
 	$(Q)CC="$(CC)" tests/packages check
-	$(Q)$(MAKE) --no-print-directory run-tests
+	$(Q)$(MAKE_TESTS)
 
 # `make check KINDS=unit` runs one kind, `make check T=tests/cli/mkfs.bats` one program.
+# A test that calls make is no part of this one's jobs.
 run-tests: all $(TEST_BIN) $(HAND_BIN)
-	$(Q)O=$(O) CC="$(CC)" JOBS=$(JOBS) FATWISE_BIN="$(CURDIR)/$(O)" \
-		tests/run $(or $(T),$(TEST_BIN) $(SCRIPTS))
+	$(Q)MAKEFLAGS='$(filter-out -j% --jobserver%,$(MAKEFLAGS))' O=$(O) CC="$(CC)" JOBS=$(JOBS) \
+		FATWISE_BIN="$(CURDIR)/$(O)" tests/run $(or $(T),$(TEST_BIN) $(SCRIPTS))
 
 # What .ci/run does, 25 minutes at most on two processors: the samples of `make check` whole (FATWISE_FULL);
 # besides, what is slow, callers and boot scripts, other compilers, sanitizers, foreign judges, fuzzing for
@@ -60,8 +64,8 @@ FULL_BUDGET ?= 1080
 .PHONY: check-full
 check-full:
 	$(Q)CC="$(CC)" tests/packages full
-	$(Q)TEST_TIMEOUT=900 TEST_BUDGET=$(FULL_BUDGET) FATWISE_FULL=1 FUZZ_SECONDS=60 FUZZ_SEED=1 $(MAKE) \
-		--no-print-directory run-tests KINDS="$(ALL_KINDS) $(FULL_KINDS)"
+	$(Q)TEST_TIMEOUT=900 TEST_BUDGET=$(FULL_BUDGET) FATWISE_FULL=1 FUZZ_SECONDS=60 FUZZ_SEED=1 $(MAKE_TESTS) \
+		KINDS="$(ALL_KINDS) $(FULL_KINDS)"
 
 # By hand, before a release; hours. Every recipe before foreign judges and under sanitizers, cuts at
 # sampled writes of every volume, random patches by the hundred thousand, fuzzing for half an hour a target.
@@ -69,8 +73,8 @@ LONG_KINDS := long foreign sanitize builds fuzz
 .PHONY: check-long
 check-long:
 	$(Q)CC="$(CC)" tests/packages full
-	$(Q)TEST_TIMEOUT=86400 FATWISE_FULL=1 FOREIGN=all SANITIZE=all BUILDS=all FUZZ_SECONDS=1800 $(MAKE) \
-		--no-print-directory run-tests KINDS="$(LONG_KINDS)"
+	$(Q)TEST_TIMEOUT=86400 FATWISE_FULL=1 FOREIGN=all SANITIZE=all BUILDS=all FUZZ_SECONDS=1800 $(MAKE_TESTS) \
+		KINDS="$(LONG_KINDS)"
 
 # Cuts at every write of every recipe: days.
 .PHONY: check-crash
@@ -95,15 +99,15 @@ diff: all $(O)/tests/diff/test_mkfs
 .PHONY: check-pack check-others check-boot
 check-pack check-others check-boot: check-%:
 	$(Q)CC="$(CC)" tests/packages full
-	$(Q)TEST_TIMEOUT=3600 $(MAKE) --no-print-directory run-tests KINDS=$* JOBS=1
+	$(Q)TEST_TIMEOUT=3600 $(MAKE_TESTS) KINDS=$* JOBS=1
 
 # What the tests of `make check`, and calls and allocations that fail in every volume's repair, run of each
 # room's lines and branches. `make coverage` (an hour).
 .PHONY: coverage
 coverage:
 	$(Q)rm -rf build/cov
-	$(Q)TEST_TIMEOUT=3600 $(MAKE) --no-print-directory -j$(JOBS) BUILD=cov run-tests
-	$(Q)TEST_TIMEOUT=3600 $(MAKE) --no-print-directory BUILD=cov run-tests T=tests/long/failures.sh
+	$(Q)TEST_TIMEOUT=3600 $(MAKE_TESTS) BUILD=cov
+	$(Q)TEST_TIMEOUT=3600 $(MAKE_TESTS) BUILD=cov T=tests/long/failures.sh
 	$(Q)tests/coverage/report.sh
 
 # One line changed at a time: does a test notice? `make mutate MUTANTS=60 MUTATE_SEED=1`; hours.
