@@ -7,6 +7,11 @@ bats_require_minimum_version 1.5.0
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	PATH=$FATWISE_BIN:$PATH
+	cp -r --sparse=always "$BATS_FILE_TMPDIR/." .
+}
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
 	mkdir folder
 	: >empty
 	printf x >one
@@ -23,15 +28,15 @@ built() { [ -x "$FATWISE_BIN/$1" ] || skip "$1 is not built"; }
 
 # refuses STATUS TOOL ARGUMENTS... TARGET: as it is to refuse
 refuses() {
-	local want=$1 target=${*: -1} before=
+	local want=$1 target=${*: -1}
 	shift
-	[ ! -f "$target" ] || before=$(cksum <"$target"; stat -c %s "$target")
+	[ ! -f "$target" ] || cp --sparse=always "$target" before
 	run --separate-stderr "$@" </dev/null
 	echo "$*: status $status, not $want, or more than a line: $stderr"
 	[ "$status" -eq "$want" ]
-	[ "$(printf '%s\n' "$stderr" | wc -l)" -eq 1 ]
+	[[ $stderr != *$'\n'* ]]
 	[[ $stderr == "$1: $target: "?* ]]
-	[ -z "$before" ] || [ "$before" = "$(cksum <"$target"; stat -c %s "$target")" ]
+	[ ! -f "$target" ] || cmp before "$target"
 }
 
 @test "mkfs.fat: no medium" {
@@ -125,10 +130,11 @@ failing_reads() {
 	before=$(cksum <blank)
 	while read -r arguments; do
 		# shellcheck disable=SC2086 # arguments, to be split
-		run --separate-stderr mkfs.fat $arguments blank </dev/null
-		echo "$arguments: status $status, stderr $stderr"
+		status=0
+		mkfs.fat $arguments blank </dev/null >/dev/null 2>said || status=$?
+		echo "$arguments: status $status"
 		[ "$status" -eq 1 ]
-		[ -n "$stderr" ]
+		[ -s said ]
 	done <<-END
 		-F 8
 		-F x

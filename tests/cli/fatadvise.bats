@@ -65,13 +65,13 @@ make_image() {
 }
 
 @test "-q prints only mkfs.fat's options" {
-	run -0 --separate-stderr "$fatadvise" -q --simulate sd-card
+	run -0 --separate-stderr "$fatadvise" -q --simulate old-stick
 	[[ $output == "-F 32 -s "* ]]
 	[ "${#lines[@]}" -eq 1 ]
 }
 
 @test "a record replayed gives the same advice" {
-	"$fatadvise" --json --simulate tlc-stick --record rec >direct 2>/dev/null
+	"$fatadvise" --json --simulate slow-bus --record rec >direct 2>/dev/null
 	run -0 --separate-stderr "$fatadvise" --json --replay rec
 	diff <(grep -v '"device"' direct) <(grep -v '"device"' <<<"$output")
 }
@@ -89,12 +89,12 @@ make_image() {
 }
 
 @test "--svg draws a chart with the choice in it" {
-	run -0 "$fatadvise" -q --simulate tlc-stick --svg chart.svg
+	run -0 "$fatadvise" -q --simulate old-stick --svg chart.svg
 	grep -q '<svg xmlns' chart.svg
 	grep -q 'advised' chart.svg
-	grep -q 'erase block 6 MiB' chart.svg
+	grep -q 'erase block 4 MiB' chart.svg
 	[ "$(tail -n 1 chart.svg)" = '</svg>' ]
-	run -1 "$fatadvise" -q --simulate tlc-stick --svg nowhere/chart.svg
+	run -1 "$fatadvise" -q --simulate slow-bus --svg nowhere/chart.svg
 	[[ $output == *"nowhere/chart.svg: cannot write it"* ]]
 }
 
@@ -106,7 +106,8 @@ make_image() {
 @test "--for weighs, and lists what it knows" {
 	run -0 "$fatadvise" --for list
 	[[ $output == *camera* && $output == *backup* ]]
-	run -0 "$fatadvise" -q --for backup --simulate sd-card
+	run -0 --separate-stderr "$fatadvise" -q --for backup --simulate old-stick
+	[ "$output" = "-F 32 -s 32" ] # 64 KiB for all purposes alike
 	run -1 "$fatadvise" --for nosuch --simulate sd-card
 	[[ $output == *"no such purpose"* ]]
 }
@@ -174,7 +175,7 @@ make_image() {
 }
 
 @test "a signal ends it with the content as it was" {
-	make_image 64M
+	make_image 20M
 	cp image before
 	# a shell's background jobs do not hear SIGINT
 	env --default-signal=INT "$fatadvise" --time 60 image >out 2>&1 &
@@ -235,7 +236,7 @@ make_image() {
 
 @test "an image behind a loop device is refused, the loop device is measured" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
-	make_image 64M
+	make_image 20M
 	cp image before
 	loop=$(losetup --show --direct-io=on -f image 2>/dev/null) || skip "no loop device here"
 	run "$fatadvise" image

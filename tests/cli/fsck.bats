@@ -9,7 +9,8 @@ setup() {
 }
 
 # A FAT12 floppy of 1440 KiB by its bytes: boot sector, two FATs of 9 sectors, an empty root.
-make_floppy() {
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
 	truncate -s 1474560 image
 	poke 0 '\xeb\x3c\x90TESTTEST\x00\x02\x01\x01\x00\x02\xe0\x00\x40\x0b\xf0\x09\x00\x12\x00\x02\x00'
 	poke 38 '\x29\x78\x56\x34\x12NO NAME    FAT12   '
@@ -17,6 +18,8 @@ make_floppy() {
 	poke 512 '\xf0\xff\xff'
 	poke 5120 '\xf0\xff\xff'
 }
+
+make_floppy() { cp "$BATS_FILE_TMPDIR/image" image; }
 
 poke() {
 	printf "$2" | dd of=image bs=1 seek="$1" conv=notrunc status=none

@@ -138,7 +138,7 @@ harmless() {
 }
 
 @test "fatadvise --replay: the model's name in the text, in JSON, in the chart" {
-	fatadvise -q --simulate tlc-stick --record record >/dev/null
+	fatadvise -q --simulate slow-bus --record record >/dev/null
 	printf '2s/.*/model A\\x1b[2J\\xe2\\x80\\xae\\xff<b>/' >edit
 	LC_ALL=C sed -f edit record >hostile
 	LC_ALL=C grep -q "$(printf '\xff<b>')" hostile

@@ -10,7 +10,7 @@ setup() {
 }
 
 # advise OPTION FILE
-advise() { fatadvise -q --simulate tlc-stick "$@"; }
+advise() { fatadvise -q --simulate slow-bus "$@"; }
 
 # Nothing is left of a file that was begun.
 no_parts() { [ -z "$(find . -name '*.??????')" ]; }
