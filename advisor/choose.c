@@ -24,6 +24,7 @@
 #define LEAST_EQUAL    4 /* writes, to say how much they vary */
 #define CONTRADICTS    1.5
 #define SMALLEST_BYTES 4096u
+#define LONG_BYTES     16384u
 #define SLACK_PART     50 /* of the volume: 2 % */
 
 /* What mkfs.fat would take by itself; the nearest that fits where that does not. [COMPAT 3] */
@@ -52,11 +53,27 @@ static bool wastes_much(const struct advise_facts *facts, const struct advise_ro
 	return row->slack_bytes > facts->size_bytes / SLACK_PART;
 }
 
-static bool is_candidate(const struct advise_facts *facts, const struct advise_row *row,
+/* FAT12 with long clusters is what few hosts expect, where FAT16 has long ones as well. */
+static bool is_too_narrow(const struct advise_prediction *prediction, const struct advise_row *row)
+{
+	for (size_t i = 0; row->layout.fat_bits == 12 && i < ADVISE_N_CLUSTERS; i++) {
+		const struct advise_layout *other = &prediction->rows[i].layout;
+
+		if (other->fat_bits > 12 && other->cluster_bytes >= LONG_BYTES)
+			return true;
+	}
+	return false;
+}
+
+static bool is_candidate(const struct advise_facts *facts,
+			 const struct advise_prediction *prediction, size_t index,
 			 const struct advise_purpose *purpose)
 {
+	const struct advise_row *row = &prediction->rows[index];
+
 	return row->layout.fat_bits != 0 && row->layout.cluster_bytes >= SMALLEST_BYTES &&
-	       !wastes_much(facts, row) && advise_score(row, purpose) > 0;
+	       !is_too_narrow(prediction, row) && !wastes_much(facts, row) &&
+	       advise_score(row, purpose) > 0;
 }
 
 static struct field survey(const struct advise_facts *facts,
@@ -68,7 +85,7 @@ static struct field survey(const struct advise_facts *facts,
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++) {
 		double s = advise_score(&prediction->rows[i], purpose);
 
-		if (!is_candidate(facts, &prediction->rows[i], purpose))
+		if (!is_candidate(facts, prediction, i, purpose))
 			continue;
 		if (s > field.best) {
 			field.best = s;
@@ -85,7 +102,7 @@ static size_t smallest_good(const struct advise_facts *facts,
 			    const struct advise_purpose *purpose)
 {
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
-		if (is_candidate(facts, &prediction->rows[i], purpose) &&
+		if (is_candidate(facts, prediction, i, purpose) &&
 		    advise_score(&prediction->rows[i], purpose) >= WITHIN * field->best)
 			return i;
 	return field->best_row;
@@ -98,7 +115,7 @@ static double gain(const struct advise_facts *facts, const struct advise_predict
 	double worst = prediction->rows[row].bytes_per_s[writer][ADVISE_LARGE];
 
 	for (size_t i = 0; i < ADVISE_N_CLUSTERS; i++)
-		if (is_candidate(facts, &prediction->rows[i], purpose))
+		if (is_candidate(facts, prediction, i, purpose))
 			worst = fmin(worst, prediction->rows[i].bytes_per_s[writer][ADVISE_LARGE]);
 	return prediction->rows[row].bytes_per_s[writer][ADVISE_LARGE] / worst;
 }

@@ -139,8 +139,9 @@ static void find_long_pages(struct probe *p, struct advise_page_scan *scan)
 	const struct advise_page_scan before = *scan;
 	uint64_t step = COARSE_BLOCKS * p->target->block_bytes, phase, page;
 
-	if (step > LONGEST_PAGE / 8 || probe_is_over(p))
+	if (step > LONGEST_PAGE / 8)
 		return;
+	p->step_end_ns += p->budget->max_ns / 25;
 	scan_pages(p, probe_next_place(p, (ADVISE_SCAN_POINTS + 2) * step) / step * step + step,
 		   step, ADVISE_SCAN_POINTS, scan);
 	page = advise_page_of(p->measured, &phase);
@@ -168,10 +169,12 @@ static void find_pages(struct probe *p)
 		page = advise_page_of(p->measured, &phase);
 		if (page) {
 			hold_out(p, page, phase, scan->step_bytes, &scan->pairs);
-			return;
+			break;
 		}
 	}
-	find_long_pages(p, scan);
+	/* two points that stand out are half of a comb with twice as many */
+	if (advise_pairs_agree(&scan->pairs, advise_noise(p->measured)) < PAIRS_ENOUGH)
+		find_long_pages(p, scan);
 }
 
 /* What this point costs more than the one beside it, again and again; 0: nothing to speak of. */

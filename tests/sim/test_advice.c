@@ -153,6 +153,72 @@ static void short_pages_are_seen(void **state)
 	}
 }
 
+/* A page of one sector is crossed at every point of a row of reads: its blocks look like pages. */
+static void pages_of_one_sector_are_seen(void **state)
+{
+	struct sim_params params = *sim_model_by_name("sd-card");
+	struct bench b;
+
+	(void)state;
+	params.page_bytes = 512;
+	params.program_ns = 40000;
+	params.copy_ns = 60000;
+	params.block_bytes = 64 << 10;
+	assert_true(bench_run(&params, &b));
+	assert_int_equal(b.inferred.block.value, params.block_bytes);
+	assert_int_equal(b.inferred.page.value, params.page_bytes);
+	bench_fini(&b);
+}
+
+/* Of several planes at once: longer than the usual grid shows, and no erase blocks. */
+static void pages_of_several_planes_are_seen(void **state)
+{
+	struct sim_params params = *sim_model_by_name("tlc-stick");
+	struct bench b;
+
+	(void)state;
+	params.page_bytes = 192 << 10;
+	params.program_ns = 6000000;
+	params.copy_ns = 4000000;
+	params.block_bytes = 12 << 20;
+	assert_true(bench_run(&params, &b));
+	assert_int_equal(b.inferred.page.value, params.page_bytes);
+	assert_int_equal(b.inferred.block.value, params.block_bytes);
+	assert_int_equal(b.n_differences, 0);
+	bench_fini(&b);
+}
+
+/* A map in units of some MiB shows in reads; no write pays for it. */
+static void map_units_are_no_blocks(void **state)
+{
+	struct sim_params params = *sim_model_by_name("sd-card");
+	struct bench b;
+
+	(void)state;
+	params.kind = SIM_FLAT;
+	assert_true(params.lookup_ns > 0);
+	assert_true(bench_run(&params, &b));
+	assert_true(b.measured.block_scan.period_bytes == params.block_bytes);
+	assert_int_equal(b.inferred.block.value, 0);
+	assert_int_equal(b.inferred.page.value, params.page_bytes);
+	bench_fini(&b);
+}
+
+/* One command in fifty takes long, by chance: a speed has its share of them. */
+static void pauses_have_a_price(void **state)
+{
+	struct sim_params params = *sim_model_by_name("sd-card");
+	struct bench b;
+
+	(void)state;
+	params.spike_chance = 0.02;
+	params.spike_ns = 40000000;
+	assert_true(bench_run(&params, &b));
+	assert_non_null(b.fit.params);
+	assert_true(b.fit.params->write_command_ns > params.write_command_ns + 400000);
+	bench_fini(&b);
+}
+
 /* Volumes that the usual workloads do not fit into: nothing is played behind their end. */
 static void small_devices_are_judged(void **state)
 {
@@ -267,6 +333,10 @@ int main(void)
 		cmocka_unit_test(short_budgets_mislead_nobody),
 		cmocka_unit_test(the_longest_pages_fit),
 		cmocka_unit_test(short_pages_are_seen),
+		cmocka_unit_test(pages_of_one_sector_are_seen),
+		cmocka_unit_test(pages_of_several_planes_are_seen),
+		cmocka_unit_test(map_units_are_no_blocks),
+		cmocka_unit_test(pauses_have_a_price),
 		cmocka_unit_test(small_devices_are_judged),
 		cmocka_unit_test(short_blocks_are_spared),
 		cmocka_unit_test(tracks_of_a_disk_are_counted),

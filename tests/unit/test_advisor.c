@@ -333,11 +333,12 @@ static void forgotten_content_is_noticed(void **state)
  * By rates that rise with the cluster size, no model, and writes that take longer_ns for 8 KiB; of
  * the short ones some take late_ns.
  */
-static enum advise_verdict choose_by(double longer_ns, uint64_t late_ns, double noise)
+static struct advise_choice choose_on(uint64_t size_bytes, double longer_ns, uint64_t late_ns,
+				      double noise)
 {
-	const struct advise_facts facts = { .size_bytes = 1024 * MIB };
+	const struct advise_facts facts = { .size_bytes = size_bytes };
 	const struct advise_samples varies = { 5, { 1000000, late_ns, 1000000, late_ns, 1000000 } };
-	const struct advise_measured measured = { .size_bytes = 1024 * MIB,
+	const struct advise_measured measured = { .size_bytes = size_bytes,
 						  .write = { varies, varies } };
 	const struct advise_fit fit = { .error = 1 };
 	struct advise_inferred inferred = { .enough = true, .noise = noise };
@@ -356,7 +357,24 @@ static enum advise_verdict choose_by(double longer_ns, uint64_t late_ns, double 
 		inferred.write_ns[i] = 1e6 + 10 * advise_size_bytes(i);
 	inferred.write_ns[4] = longer_ns;
 	advise_choose(&facts, &measured, &inferred, &fit, &prediction, advise_purpose(0), &choice);
-	return choice.verdict;
+	return choice;
+}
+
+static enum advise_verdict choose_by(double longer_ns, uint64_t late_ns, double noise)
+{
+	return choose_on(1024 * MIB, longer_ns, late_ns, noise).verdict;
+}
+
+/* The longest clusters are the fastest, and FAT12's. */
+static void no_fat12_where_fat16_is(void **state)
+{
+	struct advise_choice choice = choose_on(64 * MIB, 1.1e6, 1100000, 0.01);
+
+	(void)state;
+	assert_int_equal(choice.verdict, ADVISE_CHOSEN);
+	assert_int_equal(choice.layout.fat_bits, 16);
+	choice = choose_on(10 * MIB, 1.1e6, 1100000, 0.01);
+	assert_int_equal(choice.layout.fat_bits, 12);
 }
 
 static void contradicting_times_are_no_ground(void **state)
@@ -425,6 +443,7 @@ int main(void)
 		cmocka_unit_test(statistics),
 		cmocka_unit_test(layouts_hold_a_volume),
 		cmocka_unit_test(contradicting_times_are_no_ground),
+		cmocka_unit_test(no_fat12_where_fat16_is),
 		cmocka_unit_test(no_block_is_claimed_too_often),
 		cmocka_unit_test(sawtooth_tells_block_and_gap),
 		cmocka_unit_test(linear_segments_cost_what_they_should),
