@@ -69,6 +69,7 @@ boot_volumes() {
 # The volume $image, repaired, goes to the end of ./disk.
 put_on_disk() {
 	local off
+	case $1 in R42b-*) return ;; esac # Linux reads the first FAT, whichever is the active one
 	off=$(stat -c %s "$work/disk" 2>/dev/null || echo 0)
 	dd if="$image" of="$work/disk" bs=1M seek=$((off >> 20)) conv=notrunc,sparse status=none
 	truncate -s %1M "$work/disk"
