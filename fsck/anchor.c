@@ -67,7 +67,10 @@ static void try_dir(struct fsck *view, const struct fat_dirent *dirent, struct a
 		count(anchor, dirent->start_clus, look == LOOK_DIR);
 }
 
-/* Right if the chain fits by any copy of the FAT; short files fit whatever a cluster's size is. */
+/*
+ * Right if the chain fits by any copy of the FAT. A file of one cluster fits whatever a cluster's
+ * size is; only more clusters than that speak against it.
+ */
 static void try_file(struct fsck *view, const struct fat_dirent *dirent, struct anchor *anchor)
 {
 	uint64_t need = fat_geometry_clus_for(&view->geometry, dirent->size_bytes);
@@ -75,7 +78,7 @@ static void try_file(struct fsck *view, const struct fat_dirent *dirent, struct 
 	for (uint32_t i = 0; i < view->geometry.n_fats && need <= view->geometry.n_clus; i++) {
 		fat_table_set_source(&view->table, i, NULL, 0);
 		if (chain_has_just(view, dirent->start_clus, (uint32_t)need)) {
-			anchor->n_files_right++;
+			anchor->n_files_right += need > 1;
 			return;
 		}
 	}
@@ -93,7 +96,7 @@ static void try_slot(struct fsck *view, const uint8_t *slot, struct anchor *anch
 		return;
 	if (kind == FAT_SLOT_DIRECTORY)
 		try_dir(view, &dirent, anchor);
-	else if (dirent.size_bytes > view->geometry.cluster_bytes &&
+	else if (dirent.size_bytes > 0 &&
 		 anchor->n_files_right + anchor->n_files_wrong < MAX_ENTRIES &&
 		 fat_geometry_clus_for(&view->geometry, dirent.size_bytes) <= MAX_CHAIN)
 		try_file(view, &dirent, anchor);
@@ -229,4 +232,10 @@ bool anchor_drags(const struct anchor *anchor)
 {
 	return !anchor_holds(anchor) &&
 	       (anchor->n_dirs_wrong > 0 || anchor->n_files_wrong > anchor->n_files_right);
+}
+
+bool anchor_is_weak(const struct anchor *anchor)
+{
+	return anchor->n_dirs_right == 0 && anchor->n_files_right == 0 &&
+	       (anchor->first_right || anchor->n_files_wrong > 1);
 }

@@ -18,6 +18,7 @@
 #define PIECE_BYTES  65536u
 #define FAT_BYTES    (4u << 20) /* how far FATs are looked for */
 #define MAX_ROOT     1024u	/* entries */
+#define FEW_FILES    2u         /* that fit where no folder does: fewer are chance */
 
 /* A folder that names its own cluster. */
 struct dot {
@@ -82,11 +83,13 @@ static size_t find_fats(struct fsck *fsck, uint32_t sector_bytes, uint32_t *plac
 
 /* ---- suppositions ---- */
 
-/* Most folders are where it puts them. */
+/* Most folders are where it puts them; where there is none, files are asked later. */
 static bool folders_fit(const struct infer *infer, const struct fat_geometry *geometry)
 {
 	size_t n_right = 0;
 
+	if (infer->n_dots == 0)
+		return true;
 	for (size_t i = 0; i < infer->n_dots; i++) {
 		uint32_t clus = fat_geometry_clus_at(geometry, infer->dot[i].off);
 
@@ -154,6 +157,7 @@ static void suppose(struct infer *infer, const struct fat_boot *boot)
 	}
 	if (!trial->usable || !trial->has_fat || trial->doubted || trial->miscounted ||
 	    trial->length < 1 || trial->root < 0 ||
+	    (infer->n_dots == 0 && trial->n_files_right < FEW_FILES) ||
 	    candidate_deviates(trial, FAT_BOOT_TOTAL_LARGE))
 		return;
 	if (trial_look(fsck, &trial->boot, &trial->geometry, &score, &sound) == FAT_OK && sound)
@@ -327,8 +331,7 @@ bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidat
 		find_dots(infer);
 		*trial = *main;
 		set_right_beside(fsck, &boot);
-		if (infer->n_dots > 0)
-			suppose_one_field(infer, &boot);
+		suppose_one_field(infer, &boot);
 		if (infer->n_dots > 0 && infer->n_sound == 0 && !main->usable)
 			suppose_all_fields(infer);
 		known = infer->n_sound == 1;
@@ -336,6 +339,18 @@ bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidat
 	free(trial);
 	free(infer);
 	return known;
+}
+
+/* One fault less may be chance: the size of a file that its chain happens to fit. */
+bool boot_infer_size(struct fsck *fsck, const struct candidate *main, struct candidate *found)
+{
+	int64_t as_main, as_found;
+	bool sound;
+
+	return trial_look(fsck, &main->boot, &main->geometry, &as_main, &sound) == FAT_OK &&
+	       !sound && boot_infer(fsck, main, found) &&
+	       trial_look(fsck, &found->boot, &found->geometry, &as_found, &sound) == FAT_OK &&
+	       as_found + 2 * TRIAL_FAULT_WEIGHT <= as_main;
 }
 
 /* ---- the end of the volume ---- */

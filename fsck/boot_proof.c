@@ -256,6 +256,8 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 
 	if (anchor_find(fsck->dev, &candidate->geometry, &anchor) != FAT_OK)
 		return;
+	candidate->weak = anchor_is_weak(&anchor);
+	candidate->n_files_right = anchor.n_files_wrong ? 0 : anchor.n_files_right;
 	if (!anchor_holds(&anchor))
 		candidate->rootless = root_is_doubtful(fsck, candidate);
 	if (!anchor_holds(&anchor) && has_fixed_root)
@@ -297,7 +299,7 @@ void candidate_judge(struct fsck *fsck, struct candidate *candidate)
 		fat_geometry_decode(&candidate->boot, &candidate->geometry) == FAT_OK;
 	candidate->proof = 0;
 	candidate->has_fat = candidate->doubted = false;
-	candidate->miscounted = candidate->rootless = false;
+	candidate->miscounted = candidate->rootless = candidate->weak = false;
 	if (!candidate->usable)
 		return;
 	candidate->is_atari = boot_is_atari(fsck->options, &candidate->boot);

@@ -19,6 +19,8 @@ struct candidate {
 	int root, length; /* parts of it: a root is there; the FAT is as long as the clusters need */
 	bool root_empty;  /* its first slot was never used */
 	bool rootless;    /* there is none, or an empty one though clusters are in use */
+	bool weak;        /* what is in the root is no proof of a cluster's size */
+	uint32_t n_files_right; /* of the root, with a chain as long as they need */
 	bool has_fat;	  /* at least one FAT is where it says */
 	bool miscounted;  /* there is a FAT more, or less, than it says */
 	bool made_up;	  /* all fields are worked out, not one was there */
@@ -57,6 +59,12 @@ void boot_set_total(struct fat_boot *boot, uint64_t total_sec);
  * differs from main in one field, or, where main is not usable, in all. false: not known. boot_infer.c
  */
 bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidate *found);
+
+/*
+ * The same for a main that nothing in the root bears out, though nothing speaks against it: if all
+ * is sound under another one, and more than one thing is not under this. boot_infer.c
+ */
+bool boot_infer_size(struct fsck *fsck, const struct candidate *main, struct candidate *found);
 
 /*
  * A larger sector count, if clusters in use lie behind the end that main draws, and less is wrong with

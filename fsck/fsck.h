@@ -396,6 +396,7 @@ uint32_t unreadable_count(const struct fsck *fsck);
 void unreadable_report(struct fsck *fsck);
 
 /* trial.c: what a look makes of the volume, for comparing: the lower, the more fits together. */
+#define TRIAL_FAULT_WEIGHT 8
 int64_t trial_score(const struct fsck *probe);
 /* Nothing is wrong, but for what the copies have to do with each other. */
 bool trial_is_sound(const struct fsck *probe);
@@ -422,6 +423,8 @@ enum fat_status anchor_find(struct fat_dev *dev, const struct fat_geometry *geom
 enum fat_status anchor_search(struct fat_dev *dev, const struct fat_geometry *geometry,
 			      struct anchor *anchor);
 bool anchor_holds(const struct anchor *anchor);
+/* No folder and no file proves how large a cluster is, though there are some. */
+bool anchor_is_weak(const struct anchor *anchor);
 /* The geometry is wrong, as far as that can be seen. */
 bool anchor_drags(const struct anchor *anchor);
 

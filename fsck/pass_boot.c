@@ -624,9 +624,11 @@ static enum fat_status settle_root(struct fsck *fsck, struct candidate *main)
 /* From what is on the volume, if that leaves no doubt. */
 static void work_out(struct fsck *fsck, struct candidate *main)
 {
+	bool is_likely = main->usable && main->has_fat && !main->doubted;
 	struct candidate *found = malloc(sizeof *found);
 
-	if (found && boot_infer(fsck, main, found)) {
+	if (found &&
+	    (is_likely ? boot_infer_size(fsck, main, found) : boot_infer(fsck, main, found))) {
 		boot_fault(fsck, F_BOOT_INFERRED, describe(fsck, main), 0, 0);
 		*main = *found;
 		main->off = 0;
@@ -680,7 +682,7 @@ static enum fat_status choose(struct fsck *fsck, struct candidate *main, struct 
 	if (main->usable && (candidate_deviates(main, FAT_BOOT_FS_TYPE) ||
 			     candidate_deviates(main, FAT_BOOT_CLUSTERS_FEW_32)))
 		settle_type(fsck, main);
-	if (!main->usable || !main->has_fat || main->doubted)
+	if (!main->usable || !main->has_fat || main->doubted || main->weak)
 		work_out(fsck, main);
 	if (!main->usable || !main->has_fat) {
 		boot_fault(fsck, F_BOOT_UNUSABLE, describe(fsck, main), 0, 0);

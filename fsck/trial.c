@@ -7,7 +7,6 @@
  */
 #include "fsck.h"
 
-#define FAULT_WEIGHT 8
 #define SOUND_WEIGHT 2
 #define FEW_SINGLES  4 /* lost clusters by themselves: more of them are a pattern, no files */
 #define MOST_IN_ROW  8 /* of those in a row: one piece of the FAT that is all end marks */
@@ -83,7 +82,7 @@ int64_t trial_score(const struct fsck *probe)
 
 	for (size_t i = 0; i < probe->faults.n; i++)
 		n_faults += !says_nothing(probe, fat_vec_at(&probe->faults, i));
-	return n_faults * FAULT_WEIGHT + weigh_lost(probe) -
+	return n_faults * TRIAL_FAULT_WEIGHT + weigh_lost(probe) -
 	       (int64_t)probe->count.sound * SOUND_WEIGHT;
 }
 
