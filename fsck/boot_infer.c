@@ -132,28 +132,49 @@ static void take(struct infer *infer)
 	*infer->best = *trial;
 }
 
+void boot_set_total(struct fat_boot *boot, uint64_t total_sec)
+{
+	bool small = total_sec <= UINT16_MAX && !fat_boot_is_fat32_layout(boot);
+
+	boot->total16_sec = small ? (uint16_t)total_sec : 0;
+	boot->total32_sec = small ? 0 : (uint32_t)min_u64(total_sec, UINT32_MAX);
+}
+
+/* What may be wrong beside a field, and is known without it. */
+static void set_right_beside(struct fsck *fsck, struct fat_boot *boot)
+{
+	uint64_t off = (uint64_t)boot->reserved_sec * boot->sector_bytes;
+	uint8_t start[3];
+
+	if (fat_dev_read(fsck->dev, off, start, sizeof start) == FAT_OK && start[0] >= 0xF0 &&
+	    start[1] == 0xFF && start[2] == 0xFF)
+		boot->media = start[0];
+	if (fat_boot_total_sec(boot) > fsck->dev->size_bytes / boot->sector_bytes)
+		boot_set_total(boot, fsck->dev->size_bytes / boot->sector_bytes);
+}
+
 static void judge(const struct infer *infer, const struct fat_boot *boot)
 {
 	fat_boot_encode(boot, infer->trial->sector);
 	candidate_judge(infer->fsck, infer->trial);
 }
 
-static void suppose(struct infer *infer, const struct fat_boot *boot)
+static void suppose(struct infer *infer, const struct fat_boot *supposed)
 {
 	struct candidate *trial = infer->trial;
 	struct fsck *fsck = infer->fsck;
+	struct fat_boot boot = *supposed;
 	bool sound = false;
 	int64_t score;
 
-	if (fat_geometry_decode(boot, &trial->geometry) != FAT_OK ||
+	if (fat_geometry_decode(&boot, &trial->geometry) != FAT_OK ||
 	    !folders_fit(infer, &trial->geometry))
 		return;
-	judge(infer, boot);
-	if (trial->root < 0 && fat_boot_is_fat32_layout(boot)) {
-		struct fat_boot usual = *boot;
-
-		usual.root_clus = FAT_FIRST_CLUS;
-		judge(infer, &usual);
+	set_right_beside(fsck, &boot);
+	judge(infer, &boot);
+	if (trial->root < 0 && fat_boot_is_fat32_layout(&boot)) {
+		boot.root_clus = FAT_FIRST_CLUS;
+		judge(infer, &boot);
 	}
 	if (!trial->usable || !trial->has_fat || trial->doubted || trial->miscounted ||
 	    trial->length < 1 || trial->root < 0 ||
@@ -162,14 +183,6 @@ static void suppose(struct infer *infer, const struct fat_boot *boot)
 		return;
 	if (trial_look(fsck, &trial->boot, &trial->geometry, &score, &sound) == FAT_OK && sound)
 		take(infer);
-}
-
-void boot_set_total(struct fat_boot *boot, uint64_t total_sec)
-{
-	bool small = total_sec <= UINT16_MAX && !fat_boot_is_fat32_layout(boot);
-
-	boot->total16_sec = small ? (uint16_t)total_sec : 0;
-	boot->total32_sec = small ? 0 : (uint32_t)min_u64(total_sec, UINT32_MAX);
 }
 
 /* As long a FAT as puts a folder where it says that it is; and the whole device. */
@@ -305,23 +318,8 @@ static void suppose_all_fields(struct infer *infer)
 	}
 }
 
-/* What may be wrong beside a field, and is known without it. */
-static void set_right_beside(struct fsck *fsck, struct fat_boot *boot)
-{
-	uint64_t off = (uint64_t)boot->reserved_sec * boot->sector_bytes;
-	uint8_t start[3];
-
-	if (fat_dev_read(fsck->dev, off, start, sizeof start) == FAT_OK && start[0] >= 0xF0 &&
-	    start[1] == 0xFF && start[2] == 0xFF)
-		boot->media = start[0];
-	if (boot->sector_bytes &&
-	    fat_boot_total_sec(boot) > fsck->dev->size_bytes / boot->sector_bytes)
-		boot_set_total(boot, fsck->dev->size_bytes / boot->sector_bytes);
-}
-
 bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidate *found)
 {
-	struct fat_boot boot = main->boot;
 	struct candidate *trial = malloc(sizeof *trial);
 	struct infer *infer = calloc(1, sizeof *infer);
 	bool known = false;
@@ -330,8 +328,7 @@ bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidat
 		*infer = (struct infer){ .fsck = fsck, .best = found, .trial = trial };
 		find_dots(infer);
 		*trial = *main;
-		set_right_beside(fsck, &boot);
-		suppose_one_field(infer, &boot);
+		suppose_one_field(infer, &main->boot);
 		if (infer->n_dots > 0 && infer->n_sound == 0 && !main->usable)
 			suppose_all_fields(infer);
 		known = infer->n_sound == 1;
