@@ -385,6 +385,7 @@ struct advise_fit {
 	const struct sim_params *params; /* NULL: no model */
 	double error;
 	bool angles_known; /* of a disk: between places a third of it apart */
+	uint64_t doubt_ns; /* so much more or less a command may take, by few pauses seen */
 };
 
 /* Fills *params; fit->params points to it or is NULL. */

@@ -246,7 +246,7 @@ static void fit_flash(struct search *s, const struct advise_inferred *inferred,
 		struct fit_prices prices;
 
 		if (fit_find_prices(s->measured, &s->best, &s->table, &prices))
-			fit_find_pauses(s->measured, &s->table, params);
+			fit->doubt_ns = fit_find_pauses(s->measured, &s->table, params);
 		return;
 	}
 	fit_find_cache_size(s->measured, params, &s->table);

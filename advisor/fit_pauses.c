@@ -8,6 +8,8 @@
  */
 #include "fit_prices.h"
 
+#include <math.h>
+
 #include "bytes.h"
 
 #define LEAST_NS     2000000 /* less may be this machine's own doing */
@@ -94,8 +96,8 @@ static bool come_by_chance(const struct pauses *p, size_t n_writes)
 	       p->n * MOST_PART <= n_writes;
 }
 
-void fit_find_pauses(const struct advise_measured *measured, const struct fit_table *table,
-		     struct sim_params *model)
+uint64_t fit_find_pauses(const struct advise_measured *measured, const struct fit_table *table,
+			 struct sim_params *model)
 {
 	struct pauses p = { 0 };
 
@@ -105,12 +107,17 @@ void fit_find_pauses(const struct advise_measured *measured, const struct fit_ta
 	for (size_t i = 0; i < ADVISE_N_SIZES; i++)
 		look_at_reads(&measured->read[i], &p);
 	if (come_by_chance(&p, table->n)) {
-		model->write_command_ns +=
-			(uint64_t)((p.ns + p.read_ns) / (p.n_commands + (double)p.n_reads));
-	} else if (come_by_bytes(&p) && p.n_short == 0) {
+		double n = (double)(p.n + p.n_slow_reads);
+		double mean_ns = (p.ns + p.read_ns) / (p.n_commands + (double)p.n_reads);
+
+		model->write_command_ns += (uint64_t)mean_ns;
+		return (uint64_t)(mean_ns * sqrt(2 / n)); /* of n pauses of very different length */
+	}
+	if (come_by_bytes(&p) && p.n_short == 0) {
 		/* whether one falls into a short workload is chance: many small ones, for the mean
 		 */
 		model->stall_every_bytes = p.least_gap_bytes / SMOOTH;
 		model->stall_ns = (uint64_t)(p.ns / (double)p.n) / SMOOTH;
 	}
+	return 0;
 }

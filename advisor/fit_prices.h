@@ -56,10 +56,10 @@ bool fit_find_prices(const struct advise_measured *measured, const struct sim_pa
 
 /*
  * Where nothing is cached: adds to a model what it does not explain of the rows that it was fitted
- * to, pauses now and then.
+ * to, pauses now and then. Returns how far the mean time of a command may be off for it, ns.
  */
-void fit_find_pauses(const struct advise_measured *measured, const struct fit_table *table,
-		     struct sim_params *model);
+uint64_t fit_find_pauses(const struct advise_measured *measured, const struct fit_table *table,
+			 struct sim_params *model);
 
 /* The bus of a device with a cache, by each write that the empty cache took. */
 void fit_find_bus(const struct advise_measured *measured, struct fit_table *table,

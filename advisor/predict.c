@@ -291,16 +291,18 @@ static bool cache_is_open_ended(const struct advise_measured *measured)
 			       (uint64_t)ADVISE_CACHE_SLOW * ADVISE_CACHE_PIECE_BYTES;
 }
 
-/* A speed that depends on what was not seen is not known. */
+/* A speed that depends on what was not seen, or on few events, is not known. */
 static void predict_by_model(const struct advise_measured *measured, const struct advise_fit *fit,
 			     struct advise_row *row)
 {
-	bool open_ended = cache_is_open_ended(measured);
-	struct sim_params larger = *fit->params;
+	bool open_ended = cache_is_open_ended(measured), doubtful = open_ended || fit->doubt_ns > 0;
+	struct sim_params model = *fit->params;
 	struct advise_fit other = *fit;
 
-	larger.cache_bytes = LARGEST_CACHE;
-	other.params = &larger;
+	if (open_ended)
+		model.cache_bytes = LARGEST_CACHE;
+	model.write_command_ns += fit->doubt_ns;
+	other.params = &model;
 	for (int w = 0; w < ADVISE_N_WRITERS; w++) {
 		for (int k = 0; k < ADVISE_N_WORKLOADS; k++) {
 			enum advise_writer writer = (enum advise_writer)w;
@@ -308,7 +310,7 @@ static void predict_by_model(const struct advise_measured *measured, const struc
 			double rate = play(fit, &row->layout, writer, workload);
 
 			row->bytes_per_s[w][k] = rate;
-			if (open_ended && row->known[w][k])
+			if (doubtful && row->known[w][k])
 				row->known[w][k] =
 					fabs(play(&other, &row->layout, writer, workload) / rate -
 					     1) < ALIKE;
