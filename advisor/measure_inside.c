@@ -21,7 +21,7 @@ struct visits {
 	uint32_t page_bytes;
 	uint64_t dear_ns;  /* above: a block was closed for it */
 	uint64_t cheap_ns; /* up to it: none was */
-	uint64_t last_ns; /* what the last visit took */
+	uint64_t last_ns;  /* what the last visit took */
 	enum fat_status status;
 };
 
@@ -162,8 +162,8 @@ static bool come_back(struct visits *v, struct taken *t, size_t n, bool *dear)
 }
 
 /*
- * While it is cheap to come back to a block after n - 1 others, n are open at once. Where it may have
- * cost the erasing of a block that held nothing, that is as far as they can be counted.
+ * While it is cheap to come back to a block after n - 1 others, n are open at once. Where it may
+ * have cost the erasing of a block that held nothing, that is as far as they can be counted.
  */
 static bool count_open(struct visits *v)
 {
