@@ -139,7 +139,8 @@ uint64_t probe_next_place(struct probe *p, uint64_t len_bytes)
 {
 	double part = 0.31 + 0.6180339887498949 * p->n_places++;
 	uint64_t room = p->dev->size_bytes - len_bytes;
-	uint64_t align = room > 64ull * PROBE_STRETCH_BYTES ? PROBE_STRETCH_BYTES : PROBE_CHECK_BYTES;
+	uint64_t align =
+		room > 64ull * PROBE_STRETCH_BYTES ? PROBE_STRETCH_BYTES : PROBE_CHECK_BYTES;
 
 	part -= (double)(uint64_t)part;
 	return (uint64_t)((double)room * part) / align * align;

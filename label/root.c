@@ -263,7 +263,8 @@ static enum fat_status grow(struct cursor *cursor, uint64_t *off)
 	if (status != FAT_OK || clus == 0)
 		return status;
 	*off = fat_geometry_cluster_off(&volume->geometry, clus);
-	status = fat_txn_fill(volume->dev, FAT_STAGE_PREPARE, 0, *off, volume->geometry.cluster_bytes);
+	status = fat_txn_fill(volume->dev, FAT_STAGE_PREPARE, 0, *off,
+			      volume->geometry.cluster_bytes);
 	if (status == FAT_OK)
 		status = set_entry(volume, cursor->table, FAT_STAGE_PREPARE, clus,
 				   fat_entry_mask(type));

@@ -2,8 +2,8 @@
 /*
  * bitmap: one bit a cluster, in pages that exist once a bit in them was set.
  *
- * A leaf of libfat: knows nothing of FAT. 268,435,444 bits take 32 MiB when they are set all over the
- * place, and next to nothing while they are not.
+ * A leaf of libfat: knows nothing of FAT. 268,435,444 bits take 32 MiB when they are set all over
+ * the place, and next to nothing while they are not.
  */
 #ifndef FATWISE_BITMAP_H
 #define FATWISE_BITMAP_H

@@ -92,7 +92,8 @@ static int64_t past_cache(struct dev_file *file, uint64_t off, void *buf, size_t
 }
 
 /* Whether a transfer that failed is worth a try past the cache. */
-static bool cache_may_spoil(const struct dev_file *file, uint64_t off, size_t len_bytes, bool writing)
+static bool cache_may_spoil(const struct dev_file *file, uint64_t off, size_t len_bytes,
+			    bool writing)
 {
 	uint32_t block = file->dev.block_bytes;
 
@@ -150,8 +151,8 @@ static enum fat_status file_write(struct fat_dev *dev, uint64_t off, const void 
 }
 
 /*
- * Gives the space back where the medium can (a loop device, thin storage, a file), for that takes no
- * writes and leaves a sparse image sparse; else zeroes it in place. Counts one successful range
+ * Gives the space back where the medium can (a loop device, thin storage, a file), for that takes
+ * no writes and leaves a sparse image sparse; else zeroes it in place. Counts one successful range
  * command. FAT_ERR_KIND means: not offered, do it by writes.
  */
 static enum fat_status zero_range(struct dev_file *file, uint64_t off, uint64_t len_bytes)
@@ -324,8 +325,9 @@ static enum fat_status lock_file(const struct dev_file *file, unsigned flags,
 }
 
 /*
- * Callers close stdout to have a tool quiet [COMPAT 1.2]. The next file opened then is descriptor 1,
- * and the program's words would go into the volume: no device keeps the number of a standard stream.
+ * Callers close stdout to have a tool quiet [COMPAT 1.2]. The next file opened then is descriptor
+ * 1, and the program's words would go into the volume: no device keeps the number of a standard
+ * stream.
  */
 static enum fat_status leave_standard_streams(struct dev_file *file, struct fat_error *error)
 {

@@ -45,7 +45,7 @@ struct dev_txn {
 	size_t n_slots, n_patches;
 	size_t n_stage_patches[FAT_N_STAGES];
 	struct range_list ranges[FAT_N_STAGES];
-	struct range_list sources[FAT_N_STAGES]; /* what copies read: too much rather than too little */
+	struct range_list sources[FAT_N_STAGES]; /* what copies read: rather too much of it */
 	uint8_t *run; /* RUN_BYTES */
 };
 
@@ -731,7 +731,8 @@ enum fat_status fat_txn_open(struct fat_dev *below, uint32_t sector_bytes, uint6
 	*dev = NULL;
 	if (!txn)
 		return FAT_ERR_MEMORY;
-	txn->dev.read_only = false; /* what is held back harms no medium: a check stages edits too */
+	/* What is held back harms no medium: a check stages edits, too. */
+	txn->dev.read_only = false;
 	txn->sector_bytes = sector_bytes;
 	txn->max_bytes = max_bytes;
 	txn->stage = FAT_STAGE_PREPARE;

@@ -3,8 +3,8 @@
  * dev_verify: remembers what was written, so that it can be read back.
  *
  * Keeps a sorted list of ranges that do not overlap: zeros, or bytes with their checksum. What is
- * written over drops out; a part of a checked range can't be told any more and drops out as a whole.
- * Knows no FAT.
+ * written over drops out; a part of a checked range can't be told any more and drops out as a
+ * whole. Knows no FAT.
  */
 #include "libfat.h"
 
@@ -80,8 +80,8 @@ static enum fat_status put(struct dev_verify *verify, struct written fresh)
 	piece[n_new++] = fresh;
 	if (last > first && verify->range[last - 1].is_zero &&
 	    verify->range[last - 1].end_off > fresh.end_off)
-		piece[n_new++] = (struct written){ fresh.end_off, verify->range[last - 1].end_off, 0,
-						   true };
+		piece[n_new++] =
+			(struct written){ fresh.end_off, verify->range[last - 1].end_off, 0, true };
 	memmove(verify->range + first + n_new, verify->range + last,
 		(verify->n - last) * sizeof *verify->range);
 	memcpy(verify->range + first, piece, n_new * sizeof *piece);
@@ -160,7 +160,8 @@ static enum fat_status check_range(struct dev_verify *verify, const struct writt
 	uint32_t crc = 0;
 
 	*is_right = true;
-	for (uint64_t off = range->off; off < range->end_off && status == FAT_OK; off += READ_BYTES) {
+	for (uint64_t off = range->off; off < range->end_off && status == FAT_OK;
+	     off += READ_BYTES) {
 		size_t n = (size_t)min_u64(READ_BYTES, range->end_off - off);
 
 		status = fat_dev_read(&verify->dev, off, buf, n);

@@ -79,7 +79,7 @@ static void make_atari(struct fat_boot *boot, uint32_t volume_id)
 	boot->signature = 0;
 }
 
-/* Cylinder, head and sector of an address, packed as partition tables have it; out of range: FE FF FF. */
+/* Cylinder, head and sector of an address as partition tables have it; out of range: FE FF FF. */
 static void put_chs(const struct fat_layout *layout, uint32_t lba, uint8_t chs[3])
 {
 	uint32_t track_sec = layout->track_sec, heads = layout->heads;
@@ -143,7 +143,8 @@ static bool run_is_sane(const struct fat_geometry *geometry, const struct fat_ru
 			uint64_t previous_end)
 {
 	return run->n_clus > 0 && run->first_clus >= previous_end &&
-	       (uint64_t)run->first_clus + run->n_clus <= (uint64_t)geometry->n_clus + FAT_FIRST_CLUS;
+	       (uint64_t)run->first_clus + run->n_clus <=
+		       (uint64_t)geometry->n_clus + FAT_FIRST_CLUS;
 }
 
 /*
@@ -218,12 +219,13 @@ static enum fat_status write_sector(struct fat_dev *dev, const struct fat_geomet
  */
 static uint32_t wipe_first_bytes(const struct fat_dev *dev, const struct fat_geometry *geometry)
 {
-	uint32_t block_bytes = dev->block_bytes > FAT_BOOT_BYTES ? dev->block_bytes : FAT_BOOT_BYTES;
+	uint32_t block_bytes =
+		dev->block_bytes > FAT_BOOT_BYTES ? dev->block_bytes : FAT_BOOT_BYTES;
 
 	return block_bytes < geometry->sector_bytes ? block_bytes : geometry->sector_bytes;
 }
 
-/* A hole would do for zeros, except for the boot sector: it must be gone before anything else is. */
+/* A hole would do for zeros, but for the boot sector: it must be gone before anything else is. */
 static enum fat_status wipe(struct fat_dev *dev, const struct fat_geometry *geometry, bool discard)
 {
 	static const uint8_t nothing[FAT_BOOT_BYTES];
@@ -305,7 +307,8 @@ enum fat_status fat_format_begin(struct fat_dev *dev, const struct fat_layout *l
 	uint32_t n_used;
 	enum fat_status status;
 
-	if (layout->problem != FAT_LAYOUT_OK || fat_geometry_total_bytes(geometry) > dev->size_bytes)
+	if (layout->problem != FAT_LAYOUT_OK ||
+	    fat_geometry_total_bytes(geometry) > dev->size_bytes)
 		return fat_dev_fail(dev, FAT_ERR_ARGUMENT, "format", 0, 0, 0);
 	status = gather_runs(layout, options, &runs, &n_runs, &n_used);
 	if (status != FAT_OK)

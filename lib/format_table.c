@@ -34,7 +34,9 @@ static uint32_t value_in(const struct window *window, const struct fat_run *run,
 {
 	if (run->is_bad)
 		return fat_entry_bad(window->geometry->type);
-	return entry + 1 < (uint64_t)run->first_clus + run->n_clus ? (uint32_t)entry + 1 : run->next;
+	if (entry + 1 < (uint64_t)run->first_clus + run->n_clus)
+		return (uint32_t)entry + 1;
+	return run->next;
 }
 
 static void set_run(struct window *window, const struct fat_run *run)
@@ -104,7 +106,8 @@ enum fat_status fat_format_table(struct fat_dev *dev, const struct fat_geometry 
 	/* FAT12 entries are 1.5 bytes: a window starts at an even one. */
 	struct window window = {
 		.geometry = geometry,
-		.n_entries = WINDOW_BYTES * 8ull / (geometry->type == FAT_TYPE_12 ? 16 : geometry->type),
+		.n_entries =
+			WINDOW_BYTES * 8ull / (geometry->type == FAT_TYPE_12 ? 16 : geometry->type),
 		.bytes = malloc(WINDOW_BYTES),
 	};
 	enum fat_status status;

@@ -67,7 +67,8 @@ static bool is_sane(const struct fat_layout_request *ask)
 	       ask->reserved_sec <= FAT_LAYOUT_MAX_RESERVED_SEC &&
 	       ask->reserved_min_sec <= FAT_LAYOUT_MAX_RESERVED_SEC &&
 	       ask->root_entries <= FAT_MAX_ROOT_ENTRIES && ask->heads <= 65535 &&
-	       ask->track_sec <= 65535 && (ask->media == 0 || ask->media == 0xF0 || ask->media >= 0xF8) &&
+	       ask->track_sec <= 65535 &&
+	       (ask->media == 0 || ask->media == 0xF0 || ask->media >= 0xF8) &&
 	       (ask->heads == 0) == (ask->track_sec == 0);
 }
 
@@ -120,7 +121,7 @@ static void plan_medium(struct draft *draft)
 	because(draft, FAT_LAYOUT_N_FATS, ask->n_fats ? FAT_LAYOUT_BY_GIVEN : FAT_LAYOUT_BY_USUAL);
 }
 
-/* mtools turns away volumes that are no whole number of tracks; a given geometry is kept as it is. */
+/* mtools turns away volumes that are no whole number of tracks; a given geometry is kept. */
 static void plan_tracks(struct draft *draft)
 {
 	const struct fat_layout_request *ask = draft->ask;
@@ -545,7 +546,8 @@ static enum fat_status plan_atari(const struct fat_layout_request *request,
 	if (trial.sector_bytes == 0)
 		trial.sector_bytes = FAT_MIN_SECTOR_BYTES;
 	if (trial.whole_tracks && trial.track_sec && !is_fixed) /* those of the first sector size */
-		trial.size_bytes -= trial.size_bytes % ((uint64_t)trial.track_sec * trial.sector_bytes);
+		trial.size_bytes -=
+			trial.size_bytes % ((uint64_t)trial.track_sec * trial.sector_bytes);
 	while (plan(&trial, layout) != FAT_OK) {
 		bool no_fit = layout->problem == FAT_LAYOUT_NO_FIT ||
 			      layout->problem == FAT_LAYOUT_NO_FIT_CLUSTER;

@@ -66,7 +66,8 @@ static uint64_t estimate_clusters(const struct fat_layout_frame *frame, enum fat
 	return (space_bits + 2 * entry_bits) / (cluster_bits + entry_bits);
 }
 
-static uint32_t fat_sec_for(const struct fat_layout_frame *frame, enum fat_type type, uint64_t n_clus)
+static uint32_t fat_sec_for(const struct fat_layout_frame *frame, enum fat_type type,
+			    uint64_t n_clus)
 {
 	uint64_t table_bytes = div_ceil((n_clus + FAT_FIRST_CLUS) * type, 8);
 
@@ -109,7 +110,8 @@ static bool find_gap(const struct fat_layout_frame *frame, const struct fat_layo
 	uint64_t metadata_sec = fit->reserved_sec + (uint64_t)fit->fat_sec * frame->n_fats +
 				fit->root_sec;
 	uint64_t data_off = frame->start_off + metadata_sec * frame->sector_bytes;
-	uint64_t unit = (uint64_t)frame->sector_bytes * (frame->is_reserved_exact ? frame->n_fats : 1);
+	uint64_t unit =
+		(uint64_t)frame->sector_bytes * (frame->is_reserved_exact ? frame->n_fats : 1);
 
 	*gap = (frame->align_phase_bytes % step + step - data_off % step) % step;
 	for (uint64_t i = 0; i < unit && *gap % unit != 0; i++)
@@ -117,7 +119,7 @@ static bool find_gap(const struct fat_layout_frame *frame, const struct fat_layo
 	return unit && *gap % unit == 0;
 }
 
-/* Padding took clusters away: what the FATs no longer need becomes reserved, where there is room. */
+/* Padding took clusters away: what the FATs no longer need becomes reserved, if there is room. */
 static void trim_fats(const struct fat_layout_frame *frame, enum fat_type type,
 		      struct fat_layout_fit *fit)
 {

@@ -148,8 +148,8 @@ struct fat_dev *fat_dev_base(struct fat_dev *dev);
 
 /*
  * For layers: n_bytes of zeroed memory that begin with a struct fat_dev of these operations; size,
- * blocks and read-only are those of below (NULL: a base). The layer's close() frees it. Returns NULL
- * without memory.
+ * blocks and read-only are those of below (NULL: a base). The layer's close() frees it. Returns
+ * NULL without memory.
  */
 struct fat_dev *fat_dev_new(size_t n_bytes, const struct fat_dev_ops *ops, struct fat_dev *below);
 
@@ -211,11 +211,12 @@ enum fat_status fat_dev_window_open(struct fat_dev *below, uint64_t start_off, u
 				    struct fat_dev **dev);
 
 /*
- * dev_salvage: goes on where `below` cannot be read. Units of unit_bytes (a power of two, a multiple of
- * the medium's block) that cannot be read read as zeros and are put on a list; they are not tried again.
- * A write that covers such a unit as a whole is tried, flushed and read back, and takes it off the
- * list; other writes to it are left out and, like those that fail, only counted. Up to 1,024 ranges
- * of 65,536 units in all; what is more gives FAT_ERR_IO as ever. Takes over `below`. FAT_ERR_MEMORY.
+ * dev_salvage: goes on where `below` cannot be read. Units of unit_bytes (a power of two, a
+ * multiple of the medium's block) that cannot be read read as zeros and are put on a list; they are
+ * not tried again. A write that covers such a unit as a whole is tried, flushed and read back, and
+ * takes it off the list; other writes to it are left out and, like those that fail, only counted.
+ * Up to 1,024 ranges of 65,536 units in all; what is more gives FAT_ERR_IO as ever. Takes over
+ * `below`. FAT_ERR_MEMORY.
  */
 enum fat_status fat_dev_salvage_open(struct fat_dev *below, uint32_t unit_bytes,
 				     struct fat_dev **dev);
@@ -226,14 +227,14 @@ struct fat_dev_range {
 
 /*
  * For a medium that is shorter than what is on it: all layers from dev down to the dev_salvage have
- * size_bytes from now on, and what lies behind the medium's end cannot be read. FAT_ERR_ARGUMENT: no
- * such layer.
+ * size_bytes from now on, and what lies behind the medium's end cannot be read. FAT_ERR_ARGUMENT:
+ * no such layer.
  */
 enum fat_status fat_dev_salvage_extend(struct fat_dev *dev, uint64_t size_bytes);
 
 /*
- * Asked of any device of a stack with a dev_salvage in it (offsets must be the same there); without one
- * everything is readable. O(log n): whether a part of the range is on the list.
+ * Asked of any device of a stack with a dev_salvage in it (offsets must be the same there); without
+ * one everything is readable. O(log n): whether a part of the range is on the list.
  */
 bool fat_dev_unreadable(const struct fat_dev *dev, uint64_t off, uint64_t len_bytes);
 /* The list, ascending; it holds until the next call that reads or writes. */
@@ -619,8 +620,8 @@ enum fat_long_flaw {
 
 /*
  * Puts together the n_slots slots (in disk order) before the short entry `name`. The verdict says
- * whether drivers use the long name; *flaws (enum fat_long_flaw) what they put up with. *longname is
- * set whenever n_slots is 1 to 20, so that a bad set can be looked at. Pure.
+ * whether drivers use the long name; *flaws (enum fat_long_flaw) what they put up with. *longname
+ * is set whenever n_slots is 1 to 20, so that a bad set can be looked at. Pure.
  */
 enum fat_long_verdict fat_long_assemble(const uint8_t (*slots)[FAT_SLOT_BYTES], size_t n_slots,
 					const uint8_t name[FAT_SHORT_BYTES],
@@ -680,8 +681,8 @@ void fat_table_set_source(struct fat_table *table, uint32_t copy,
 			  const struct fat_table_range *ranges, size_t n_ranges);
 
 /*
- * Which parts of which copies cannot be read; the list stays the caller's. Such entries come from the
- * first other copy that can be read, if the copies are mirrored; without one they are blind: 0.
+ * Which parts of which copies cannot be read; the list stays the caller's. Such entries come from
+ * the first other copy that can be read, if the copies are mirrored; without one they are blind: 0.
  */
 void fat_table_set_bad(struct fat_table *table, const struct fat_table_range *bad, size_t n_bad);
 /* O(n_bad) */
@@ -741,8 +742,8 @@ enum fat_status fat_dir_open(struct fat_dir *dir, struct fat_table *table, uint3
 void fat_dir_close(struct fat_dir *dir);
 
 /*
- * Reads the next piece: a run of neighbouring clusters, up to 128 KiB or one cluster. Ends where the
- * chain ends or runs into something that is no cluster in use.
+ * Reads the next piece: a run of neighbouring clusters, up to 128 KiB or one cluster. Ends where
+ * the chain ends or runs into something that is no cluster in use.
  */
 enum fat_status fat_dir_read(struct fat_dir *dir);
 
@@ -794,7 +795,7 @@ enum fat_layout_padding {
 struct fat_layout_request {
 	uint64_t size_bytes;   /* room for the volume; a part of a sector is not used */
 	uint64_t target_bytes; /* the device's size, which chooses defaults; 0: size_bytes */
-	uint64_t disk_bytes;   /* the whole disk's size, which chooses the geometry; 0: target_bytes */
+	uint64_t disk_bytes;   /* the whole disk's, chooses the geometry; 0: target_bytes */
 	uint64_t start_off;    /* where the volume begins on the whole disk; for alignment */
 	uint32_t sector_bytes; /* 512 to 32768, a power of two; 0: 512 */
 	uint32_t type;         /* 12, 16, 32; 0: chosen */
@@ -807,7 +808,7 @@ struct fat_layout_request {
 	bool is_geometry_exact; /* else track_sec is replaced where it does not divide the volume */
 	bool whole_tracks;     /* round the volume down to whole tracks */
 	bool fixed_disk;       /* no floppy disk, whatever its size */
-	bool atari;	       /* GEMDOS' variant: larger sectors instead of clusters; no alignment */
+	bool atari;            /* GEMDOS' variant: larger sectors, not clusters; no alignment */
 	bool has_backup_sec;   /* backup_sec was given; 0 there means none */
 	uint32_t backup_sec;
 	bool has_drive;
@@ -889,7 +890,7 @@ enum fat_layout_problem {
 	FAT_LAYOUT_NO_FIT_CLUSTER, /* the cluster size that was given does not */
 	FAT_LAYOUT_TOO_FEW,        /* less than 32 KiB left behind the metadata */
 	FAT_LAYOUT_RESERVED_32,    /* FAT32 needs 2 reserved sectors */
-	FAT_LAYOUT_BACKUP_FSINFO,  /* the backup boot sector lies on FSInfo (or on the boot sector) */
+	FAT_LAYOUT_BACKUP_FSINFO,  /* the backup boot sector lies on FSInfo or the boot sector */
 	FAT_LAYOUT_BACKUP_OUTSIDE, /* ... or behind the reserved sectors */
 	FAT_LAYOUT_ATARI_SECTORS,  /* more than 65531 sectors of the size that was given */
 	FAT_LAYOUT_ATARI_ENTRIES,  /* ... or more FAT entries than the type can have */
@@ -909,7 +910,7 @@ struct fat_layout {
 	bool is_atari;
 	bool is_cut;          /* there is more space than the format can count */
 	bool is_small_32;     /* FAT32 with so few clusters that firmware takes it for FAT16 */
-	uint64_t firmware_bytes; /* is_small_32: the smallest volume that is none, at this cluster size */
+	uint64_t firmware_bytes;   /* is_small_32: the smallest with such clusters that is none */
 	uint64_t better_start_off; /* ALIGN_FAR: where the volume should begin instead */
 };
 
@@ -954,8 +955,11 @@ struct fat_format_options {
 	size_t message_bytes;	/* at most fat_boot_message_max() */
 	bool has_table;		/* a partition table in the boot sector, one entry for the volume */
 	uint32_t disk_id;	/* has_table: its signature */
-	const struct fat_run *runs; /* ascending, apart from each other; the caller's. If FAT32's root
-				     * directory is in none, it is the one cluster root_clus. */
+	/*
+	 * Ascending, apart from each other; the caller's. If FAT32's root directory is in none, it
+	 * is the one cluster root_clus.
+	 */
+	const struct fat_run *runs;
 	size_t n_runs;
 	uint32_t next_clus;	/* FSInfo's hint; 0: the usual one */
 	bool discard;		/* tell the device first that nothing in the volume is needed */
@@ -976,10 +980,10 @@ void fat_boot_code_put(enum fat_type type, const uint8_t *message, size_t messag
 		       uint8_t sector[FAT_BOOT_BYTES]);
 
 /*
- * Writes everything but the boot sector, in this order: the old boot sector wiped, flush; signatures
- * of what was there wiped, flush; FATs, root directory, FSInfo, backup. dev begins where the volume
- * does. From its first flush on, until fat_format_finish() is through, dev holds no file system.
- * Nothing outside the volume is touched, nor clusters that are in no run. Memory: 64 KiB.
+ * Writes everything but the boot sector, in this order: the old boot sector wiped, flush;
+ * signatures of what was there wiped, flush; FATs, root directory, FSInfo, backup. dev begins where
+ * the volume does. From its first flush on, until fat_format_finish() is through, dev holds no file
+ * system. Nothing outside the volume is touched, nor clusters that are in no run. Memory: 64 KiB.
  * FAT_ERR_ARGUMENT: dev is too small, or runs are not as they should be; nothing was written then.
  * Else the device's errors, or FAT_ERR_MEMORY.
  */
@@ -998,14 +1002,14 @@ enum fat_status fat_format(struct fat_dev *dev, const struct fat_layout *layout,
 
 /*
  * dev_verify: a layer that remembers what was written (a checksum for each write, zeros as ranges),
- * so that it can be read back. Takes over `below`; FAT_ERR_MEMORY: it stays the caller's. Memory: 32
- * bytes a write that was not written over.
+ * so that it can be read back. Takes over `below`; FAT_ERR_MEMORY: it stays the caller's. Memory:
+ * 32 bytes a write that was not written over.
  */
 enum fat_status fat_verify_open(struct fat_dev *below, struct fat_dev **dev);
 
 /*
- * Reads back all that was written, in order. FAT_OK and *is_right; where not, *wrong_off is the start
- * of the first range that reads otherwise. A range that was written over in part is left out.
+ * Reads back all that was written, in order. FAT_OK and *is_right; where not, *wrong_off is the
+ * start of the first range that reads otherwise. A range that was written over in part is left out.
  */
 enum fat_status fat_verify_check(struct fat_dev *dev, bool *is_right, uint64_t *wrong_off);
 
@@ -1129,10 +1133,10 @@ enum fat_status fat_txn_read_before(struct fat_dev *txn, enum fat_stage stage, u
 
 /*
  * Whole ranges by name, not by content: a FAT of a gigabyte is mirrored with one edit. A copy takes
- * what the source is before this stage; where that is a range of this stage, what that takes. A range
- * takes the place of earlier edits of this stage there, and of patches of later ones; later edits lie
- * over it. Offsets and length in whole sectors; the source of a copy must not be overwritten by
- * another range of the same stage: FAT_ERR_ARGUMENT. O(n).
+ * what the source is before this stage; where that is a range of this stage, what that takes. A
+ * range takes the place of earlier edits of this stage there, and of patches of later ones; later
+ * edits lie over it. Offsets and length in whole sectors; the source of a copy must not be
+ * overwritten by another range of the same stage: FAT_ERR_ARGUMENT. O(n).
  */
 enum fat_status fat_txn_fill(struct fat_dev *txn, enum fat_stage stage, uint8_t byte, uint64_t off,
 			     uint64_t len_bytes);
@@ -1200,7 +1204,7 @@ struct fat_alias {
 
 enum fat_alias_kind {
 	FAT_ALIAS_WHOLE, /* says all there is to the name: no long name is needed */
-	FAT_ALIAS_UPPER, /* is the name but for case, or by code page: the long name is needed too */
+	FAT_ALIAS_UPPER, /* is it but for case, or by code page: the long name is needed, too */
 	FAT_ALIAS_LOSSY, /* something was left out, replaced or cut: a tail is needed as well */
 };
 
@@ -1227,8 +1231,8 @@ enum fat_status fat_alias_set_add(struct fat_alias_set *set, const uint8_t name[
 
 /*
  * An alias with a tail that no other name of the set has, and adds it: six characters and ~1 to ~4,
- * then two characters, a hash of the name in four digits, and ~1 to ~9. Depends on the name, the set
- * and nothing else. FAT_ERR_MEMORY.
+ * then two characters, a hash of the name in four digits, and ~1 to ~9. Depends on the name, the
+ * set and nothing else. FAT_ERR_MEMORY.
  */
 enum fat_status fat_alias_make_unique(const struct fat_codepage *codepage, const uint16_t *name,
 				      size_t n_units, struct fat_alias_set *set,
@@ -1237,10 +1241,10 @@ enum fat_status fat_alias_make_unique(const struct fat_codepage *codepage, const
 /* ---- experimental: populate: a new volume filled from a tree ------------------------------- */
 
 /*
- * open, add the nodes, finish; then for any number of geometries ask what is needed, and place; then
- * write, on a volume that was just formatted. The image depends on the nodes' names, times, sizes
- * and content, not on the order in which they were added. Memory: about 150 bytes a node and a
- * buffer of 1 MiB while writing.
+ * open, add the nodes, finish; then for any number of geometries ask what is needed, and place;
+ * then write, on a volume that was just formatted. The image depends on the nodes' names, times,
+ * sizes and content, not on the order in which they were added. Memory: about 150 bytes a node and
+ * a buffer of 1 MiB while writing.
  */
 struct fat_populate;
 
@@ -1336,9 +1340,9 @@ enum fat_status fat_populate_plan(const struct fat_populate *populate,
 
 /*
  * The smallest size, in whole KiB, for which the planner's answer to the request (whose size_bytes
- * it fills in) holds the tree; FAT32 only if firmware will take it for FAT32. The planner may change
- * everything else, but gives sectors and clusters no smaller than the request's; NULL stands for
- * fat_populate_plan(). *layout is that plan. FAT_ERR_SIZE: none does. Cost: some 10000 plans.
+ * it fills in) holds the tree; FAT32 only if firmware will take it for FAT32. The planner may
+ * change everything else, but gives sectors and clusters no smaller than the request's; NULL stands
+ * for fat_populate_plan(). *layout is that plan. FAT_ERR_SIZE: none does. Cost: some 10000 plans.
  */
 enum fat_status fat_populate_fit(const struct fat_populate *populate,
 				 const struct fat_layout_request *request, fat_planner planner,
@@ -1366,8 +1370,8 @@ struct fat_populate_source {
 	enum fat_status (*read)(void *ctx, uint32_t node, uint64_t off, void *buf,
 				size_t len_bytes);
 	/*
-	 * The first range at or behind off that is no hole; *data_off is the file's size if there is
-	 * none. NULL: no file has holes.
+	 * The first range at or behind off that is no hole; *data_off is the file's size if there
+	 * is none. NULL: no file has holes.
 	 */
 	enum fat_status (*find_data)(void *ctx, uint32_t node, uint64_t off, uint64_t *data_off,
 				     uint64_t *end_off);

@@ -2,8 +2,8 @@
 /*
  * name: short names, long names, and the way between them [FATSPEC 6.1, 7].
  *
- * Pure functions. UTF-16 inside, as on the disk; UTF-8 towards people. Knows which names drivers can
- * use, but not which are taken: that is the directory's business.
+ * Pure functions. UTF-16 inside, as on the disk; UTF-8 towards people. Knows which names drivers
+ * can use, but not which are taken: that is the directory's business.
  */
 #include "libfat.h"
 

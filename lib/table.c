@@ -3,8 +3,8 @@
  * table: the FATs of a volume as one array of entries.
  *
  * Never holds a FAT: a scan reads all copies in step, piece by piece; single entries come from
- * windows, as many as the budget allows. Which copy an entry comes from is the caller's choice, range
- * by range, because damage seldom hits all of a copy. Knows nothing of chains.
+ * windows, as many as the budget allows. Which copy an entry comes from is the caller's choice,
+ * range by range, because damage seldom hits all of a copy. Knows nothing of chains.
  */
 #include "libfat.h"
 
@@ -23,7 +23,8 @@
 
 static uint64_t entries_bytes(enum fat_type type, uint32_t first, uint32_t n)
 {
-	return div_ceil((uint64_t)(first + (uint64_t)n) * (unsigned)type, 8) - fat_entry_off(type, first);
+	return div_ceil((uint64_t)(first + (uint64_t)n) * (unsigned)type, 8) -
+	       fat_entry_off(type, first);
 }
 
 static uint32_t n_entries(const struct fat_table *table)
@@ -40,7 +41,9 @@ static uint64_t entry_off(const struct fat_table *table, uint32_t copy, uint32_t
 enum fat_status fat_table_init(struct fat_table *table, struct fat_dev *dev,
 			       const struct fat_geometry *geometry, size_t budget_bytes)
 {
-	*table = (struct fat_table){ .dev = dev, .geometry = geometry, .copy = geometry->active_fat };
+	*table = (struct fat_table){
+		.dev = dev, .geometry = geometry, .copy = geometry->active_fat
+	};
 	table->window_bytes =
 		(size_t)entries_bytes(geometry->type, 0, WINDOW_ENTRIES);
 	table->n_windows = (size_t)div_ceil(n_entries(table), WINDOW_ENTRIES);
@@ -193,7 +196,8 @@ static enum fat_status read_entries(struct fat_table *table, uint32_t first, uin
 	for (size_t i = find_range(table, first); i < table->n_ranges && status == FAT_OK; i++) {
 		const struct fat_table_range *range = &table->ranges[i];
 		uint32_t from = (uint32_t)max_u64(range->first_clus, first);
-		uint32_t end = (uint32_t)min_u64((uint64_t)range->last_clus + 1, (uint64_t)first + n);
+		uint32_t end =
+			(uint32_t)min_u64((uint64_t)range->last_clus + 1, (uint64_t)first + n);
 
 		if (range->first_clus >= first + n)
 			break;
@@ -212,8 +216,8 @@ static enum fat_status read_entries(struct fat_table *table, uint32_t first, uin
 }
 
 /*
- * Windows that come back again and again mean chains in no order: more room then, as long as it goes
- * together with two bits a cluster of the caller's.
+ * Windows that come back again and again mean chains in no order: more room then, as long as it
+ * goes together with two bits a cluster of the caller's.
  */
 static void learn_from_return(struct fat_table *table)
 {

@@ -2,8 +2,8 @@
 /*
  * upcase: the capital of a UTF-16 code unit, so that names can be compared as FAT drivers do.
  *
- * Unicode's one-to-one mappings in the basic plane; what has no single capital stays as it is. Knows
- * nothing of names.
+ * Unicode's one-to-one mappings in the basic plane; what has no single capital stays as it is.
+ * Knows nothing of names.
  */
 #include "libfat.h"
 
@@ -214,8 +214,9 @@ uint16_t fat_unit_upcase(uint16_t unit)
 		else if (unit < range->first)
 			high = middle;
 		else
-			return (unit - range->first) % range->step ? unit :
-								     (uint16_t)(unit + range->delta);
+			return (unit - range->first) % range->step
+				       ? unit
+				       : (uint16_t)(unit + range->delta);
 	}
 	return unit;
 }

@@ -65,7 +65,8 @@ static bool is_whole_object(const char *text)
 			text = string_end(text);
 		else if (*text == '{' || *text == '[')
 			open[depth++] = *text;
-		else if ((*text == '}' || *text == ']') && open[--depth] != (*text == '}' ? '{' : '['))
+		else if ((*text == '}' || *text == ']') &&
+			 open[--depth] != (*text == '}' ? '{' : '['))
 			return false;
 		if (!text || !*text || depth == MAX_DEPTH)
 			return false;

@@ -111,7 +111,8 @@ void mkfs_bad_free(struct mkfs_bad *bad)
 
 static bool refuse_block(const char *path, uint64_t block, enum mkfs_bad_verdict verdict)
 {
-	const char *why = verdict == MKFS_BAD_BEFORE ? "before data area" : "behind end of filesystem";
+	const char *why =
+		verdict == MKFS_BAD_BEFORE ? "before data area" : "behind end of filesystem";
 
 	if (verdict == MKFS_BAD_MEMORY)
 		cli_error(&mkfs_program, "%s: out of memory; free some", path);
@@ -150,15 +151,15 @@ bool mkfs_bad_read_list(const char *path, const struct fat_geometry *geometry,
 	bool is_right = true;
 
 	if (!in) {
-		cli_error(&mkfs_program, "%s: Can't open file of bad blocks: %s; check its name", path,
-			  strerror(errno));
+		cli_error(&mkfs_program, "%s: Can't open file of bad blocks: %s; check its name",
+			  path, strerror(errno));
 		return false;
 	}
 	for (unsigned n = 1; is_right && fgets(line, sizeof line, in); n++)
 		is_right = read_line(path, line, n, geometry, bad);
 	if (is_right && ferror(in)) {
-		cli_error(&mkfs_program, "%s: cannot read the file of bad blocks: %s; check it", path,
-			  strerror(errno));
+		cli_error(&mkfs_program, "%s: cannot read the file of bad blocks: %s; check it",
+			  path, strerror(errno));
 		is_right = false;
 	}
 	fclose(in);

@@ -15,8 +15,9 @@ static bool refuse(enum fat_label_flaw flaw)
 		[FAT_LABEL_LONG] = { "Label can be no longer than 11 characters", "shorten it" },
 		[FAT_LABEL_CONTROL] = { "Labels with characters below 0x20 are not allowed",
 					"leave out control characters" },
-		[FAT_LABEL_RESERVED] = { "Labels with characters *?.,;:/\\|+=<>[]\" are not allowed",
-					 "leave them out" },
+		[FAT_LABEL_RESERVED] = {
+			"Labels with characters *?.,;:/\\|+=<>[]\" are not allowed",
+			"leave them out" },
 		[FAT_LABEL_LEADING_BLANK] = { "Label can't start with a space character",
 					      "leave out the blank" },
 		[FAT_LABEL_CODEPAGE] = { "The label has a character that its code page lacks",
@@ -34,8 +35,9 @@ bool mkfs_label_encode(const char *text, unsigned codepage, uint8_t label[11], b
 
 	*has_label = false;
 	if (fat_codepage_init(&page, codepage) != FAT_OK) {
-		cli_error(&mkfs_program, "Invalid codepage : %u; give one that iconv knows, or 437, "
-					 "or 850", codepage);
+		cli_error(&mkfs_program,
+			  "Invalid codepage : %u; give one that iconv knows, or 437, or 850",
+			  codepage);
 		return false;
 	}
 	if (!text)

@@ -49,8 +49,9 @@ static void take(struct sink *sink, int c)
 /* dosfstools goes on with its own message when it cannot read one; so does this. */
 static bool fail(const char *path, const char *action)
 {
-	cli_error(&mkfs_program, "%s: warning: cannot %s the boot message: %s; the usual one is taken",
-		  path, action, strerror(errno));
+	cli_error(&mkfs_program,
+		  "%s: warning: cannot %s the boot message: %s; the usual one is taken", path,
+		  action, strerror(errno));
 	return false;
 }
 

@@ -128,8 +128,8 @@ static bool plan_layout(struct job *job)
 }
 
 /*
- * What goes where: bad clusters become runs, FAT32's root directory keeps off them, and so does what
- * is in the tree. Done again after a scan has found more of them.
+ * What goes where: bad clusters become runs, FAT32's root directory keeps off them, and so does
+ * what is in the tree. Done again after a scan has found more of them.
  */
 static bool place(struct job *job)
 {

@@ -41,7 +41,7 @@ struct mkfs_options {
 	const struct mkfs_profile *profile;
 	bool has_geometry;   /* -g */
 	bool has_hidden;     /* -h */
-	struct fat_layout_request ask; /* what the options say of the layout; target.c adds the rest */
+	struct fat_layout_request ask; /* as far as options say it; target.c adds the rest */
 	bool has_volume_id;
 	uint32_t volume_id;
 	const char *label; /* as given; NULL: none */
@@ -116,10 +116,10 @@ struct mkfs_moment {
 };
 bool mkfs_moment_find(const struct mkfs_options *options, struct mkfs_moment *moment);
 
-/* A label as it stands on the disk. *has_label is false for "NO NAME" and blanks. false: told why. */
+/* A label as it is on the disk. *has_label is false for "NO NAME" and blanks. false: told why. */
 bool mkfs_label_encode(const char *text, unsigned codepage, uint8_t label[11], bool *has_label);
 
-/* The boot message of a file: CR LF, no tabs, cut to max_bytes. false: there is none, and it was told. */
+/* The boot message of a file: CR LF, no tabs, cut to max_bytes. false: there is none; told why. */
 bool mkfs_message_read(const char *path, size_t max_bytes, uint8_t *message, size_t *n_bytes);
 
 /* What cannot be right, or could surprise, in a plan that can be made. One line each on stderr. */

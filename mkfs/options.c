@@ -38,9 +38,11 @@ enum option_code {
 static const struct cli_option option_list[] = {
 	{ 'a', 'a', NULL, NULL, "align nothing" },
 	{ 'A', 'A', NULL, NULL, "Atari's variant; given twice: the usual one" },
-	{ OPT_ALIGN, 0, "align", "SIZE|auto|no", "put the data area on multiples of SIZE on the disk" },
+	{ OPT_ALIGN, 0, "align", "SIZE|auto|no",
+	  "put the data area on multiples of SIZE on the disk" },
 	{ OPT_PROFILE, 0, "profile", "NAME", "esp, rpi-boot, sdcard, camera, dos or windows" },
-	{ OPT_ADVICE, 0, "advice", "FILE", "take the options that fatadvise --json recommends in FILE" },
+	{ OPT_ADVICE, 0, "advice", "FILE",
+	  "take the options that fatadvise --json recommends in FILE" },
 	{ OPT_VARIANT, 0, "variant", "NAME", "standard or atari" },
 	{ 'b', 'b', NULL, "SECTOR", "put FAT32's backup boot sector there; 0: none" },
 	{ 'c', 'c', NULL, NULL, "read everything first and mark what is bad" },
@@ -49,14 +51,17 @@ static const struct cli_option option_list[] = {
 	{ 'D', 'D', NULL, "NUMBER", "BIOS drive number" },
 	{ 'f', 'f', NULL, "COUNT", "FATs, 1 to 4 (2)" },
 	{ 'F', 'F', NULL, "BITS", "type: 12, 16 or 32" },
-	{ 'g', 'g', NULL, "HEADS/SECTORS", "geometry; the volume becomes a whole number of tracks" },
+	{ 'g', 'g', NULL, "HEADS/SECTORS",
+	  "geometry; the volume becomes a whole number of tracks" },
 	{ 'h', 'h', NULL, "COUNT", "hidden sectors: those before the volume" },
 	{ 'i', 'i', NULL, "ID", "volume id: 8 hexadecimal digits" },
 	{ 'I', 'I', NULL, NULL, "format although something else is on DEVICE" },
-	{ 'l', 'l', NULL, "FILE", "mark the blocks in FILE as bad, a number of 1 KiB blocks a line" },
+	{ 'l', 'l', NULL, "FILE",
+	  "mark the blocks in FILE as bad, a number of 1 KiB blocks a line" },
 	{ 'm', 'm', NULL, "FILE", "boot message; -: from standard input" },
 	{ 'M', 'M', NULL, "BYTE", "media byte: 0xF0, 0xF8 to 0xFF" },
-	{ OPT_MBR, 0, "mbr", "[y|n|a]", "put a partition table into the boot sector (n; a means n)" },
+	{ OPT_MBR, 0, "mbr", "[y|n|a]",
+	  "put a partition table into the boot sector (n; a means n)" },
 	{ 'n', 'n', NULL, "LABEL", "volume label, up to 11 characters" },
 	{ OPT_CODEPAGE, 0, "codepage", "N", "code page of the label (850)" },
 	{ 'r', 'r', NULL, "COUNT", "root directory entries of FAT12/16, at least" },
@@ -68,12 +73,14 @@ static const struct cli_option option_list[] = {
 	{ OPT_DISCARD, 0, "discard", NULL, "discard the volume first, where the device offers it" },
 	{ OPT_NODISCARD, 0, "nodiscard", NULL, "do not" },
 	{ OPT_VERIFY, 0, "verify", NULL, "read back what was written" },
-	{ OPT_DRY_RUN, 0, "dry-run", NULL, "print the plan with its reasons; open nothing for writing" },
+	{ OPT_DRY_RUN, 0, "dry-run", NULL,
+	  "print the plan with its reasons; open nothing for writing" },
 	{ OPT_JSON, 0, "json", NULL, "print the plan as JSON" },
 	{ OPT_UNDO, 0, "undo", "FILE", "save in FILE what is overwritten, for fatundo(8)" },
 	{ 'v', 'v', NULL, NULL, "print the volume's numbers; twice: with reasons" },
 	{ 'q', 'q', NULL, NULL, "print nothing but warnings and errors" },
-	{ OPT_SIZE_FOR, 0, "size-for", "DIR", "print the BLOCKS that DIR needs with these options" },
+	{ OPT_SIZE_FOR, 0, "size-for", "DIR",
+	  "print the BLOCKS that DIR needs with these options" },
 	{ OPT_STATS, 0, "stats", NULL, "print what was read and written" },
 	{ OPT_HELP, 0, "help", NULL, "print this help" },
 };
@@ -107,7 +114,8 @@ static const struct number_rule {
 	{ 's', 10, 1, 128, true, "Bad number of sectors per cluster", "1, 2, 4 ... 128" },
 	{ 'S', 10, 512, 32768, true, "Bad logical sector size", "512, 1024 ... 32768" },
 	{ OPT_CODEPAGE, 10, 1, 65535, false, "Invalid codepage", "a number such as 437, 850, 866" },
-	{ OPT_OFFSET, 10, 0, UINT64_MAX / 32768, false, "Bad number for offset", "a sector number" },
+	{ OPT_OFFSET, 10, 0, UINT64_MAX / 32768, false, "Bad number for offset",
+	  "a sector number" },
 };
 
 static const struct number_rule *rule_for(int code)
@@ -300,8 +308,9 @@ static bool take_align(struct mkfs_options *options, const char *text)
 		   (!phase || cli_parse_size(phase, &ask->align_phase_bytes));
 	while (is_right && (word = strtok_r(NULL, ",", &rest)))
 		is_right = take_align_word(ask, word);
-	return is_right || complain("Bad alignment", text,
-				    "auto, no, or a size such as 4M, 6M+1536K, 4M,beside or 4M,fats");
+	return is_right ||
+	       complain("Bad alignment", text,
+			"auto, no, or a size such as 4M, 6M+1536K, 4M,beside or 4M,fats");
 }
 
 static bool take_profile(struct mkfs_options *options, const char *text)
@@ -464,8 +473,8 @@ static bool take_operands(struct mkfs_options *options, char **operands, int n)
 }
 
 /*
- * What the planner is told of these stands in several options. -a is dosfstools' word for --align no,
- * and also keeps the volume off whole tracks.
+ * What the planner is told of these stands in several options. -a is dosfstools' word for --align
+ * no, and also keeps the volume off whole tracks.
  */
 static void ask_for_alignment(struct mkfs_options *options)
 {

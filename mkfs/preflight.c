@@ -54,7 +54,8 @@ static void look_at_protection(const struct host_target *place, struct mkfs_pref
 	if (place->kind == HOST_BLOCK &&
 	    host_topology_read(NULL, place, &topology) == HOST_YES &&
 	    topology.read_only == HOST_YES)
-		snprintf(add(preflight, false, "look for a switch on it, or see blockdev --setrw")->what,
+		snprintf(add(preflight, false,
+			     "look for a switch on it, or see blockdev --setrw")->what,
 			 sizeof(preflight->objection[0].what), "is write-protected");
 	else if (place->kind == HOST_FILE && access(place->path, W_OK) != 0)
 		snprintf(add(preflight, false, "change its permissions")->what,
@@ -78,8 +79,8 @@ static bool object_to_partitions(const struct host_target *place, struct mkfs_pr
 }
 
 /*
- * libblkid takes a FAT volume with sectors above 4096 bytes for a partition table: there is 55 AA at
- * its end, and nothing else that it knows.
+ * libblkid takes a FAT volume with sectors above 4096 bytes for a partition table: there is 55 AA
+ * at its end, and nothing else that it knows.
  */
 static bool is_large_sector_fat(struct fat_dev *dev, uint64_t volume_off)
 {

@@ -36,23 +36,23 @@ struct mkfs_profile {
 };
 
 /*
- * UEFI specification 2.10, 13.3: FAT32 on a system partition, FAT12 and FAT16 on removable media; the
- * type is judged by the number of clusters alone.
+ * UEFI specification 2.10, 13.3: FAT32 on a system partition, FAT12 and FAT16 on removable media;
+ * the type is judged by the number of clusters alone.
  */
 static const struct band esp_bands[] = { { ANY_SIZE, 32, 0, 0 } };
 
 /*
- * pi-gen, export-image/prerun.sh: FAT16 below 134742016 bytes, FAT32 from there on. The boot ROM reads
- * both.
+ * pi-gen, export-image/prerun.sh: FAT16 below 134742016 bytes, FAT32 from there on. The boot ROM
+ * reads both.
  */
 static const struct band rpi_bands[] = { { 134742015, 16, 0, 0 }, { ANY_SIZE, 32, 0, 0 } };
 
 /*
  * SD Association, SD Specifications Part 2, File System Specification 3.00: a card's capacity gives
- * type, cluster and boundary unit, and the data area begins on a boundary unit. From 2 GiB to 2052 MiB
- * FAT16 has too many clusters by its row and FAT32 too few: smaller ones. Above 32 GB the table has
- * exFAT with clusters of 128, 256 and 512 KiB; FAT32 stands in, with the table's boundary units and
- * the largest clusters that it has at 512-byte sectors.
+ * type, cluster and boundary unit, and the data area begins on a boundary unit. From 2 GiB to 2052
+ * MiB FAT16 has too many clusters by its row and FAT32 too few: smaller ones. Above 32 GB the table
+ * has exFAT with clusters of 128, 256 and 512 KiB; FAT32 stands in, with the table's boundary units
+ * and the largest clusters that it has at 512-byte sectors.
  */
 static const struct band sd_bands[] = {
 	{ 8 * MIB, 12, 8 * KIB, 8 * KIB },	  { 64 * MIB, 12, 16 * KIB, 16 * KIB },
@@ -73,7 +73,7 @@ static const struct band camera_bands[] = {
 	{ 2048 * GIB, 32, 32 * KIB, 4 * MIB },
 };
 
-/* MS-DOS 4.0 to 6.22: FAT12 and FAT16, 512-byte sectors, clusters up to 32 KiB, so 2 GiB at most. */
+/* MS-DOS 4.0 to 6.22: FAT12 and FAT16, 512-byte sectors, clusters to 32 KiB, so 2 GiB at most. */
 static const struct band dos_bands[] = {
 	{ 16 * MIB, 12, 0, 0 },		      { 128 * MIB, 16, 2 * KIB, 0 },
 	{ 256 * MIB, 16, 4 * KIB, 0 },	      { 512 * MIB, 16, 8 * KIB, 0 },
@@ -81,16 +81,18 @@ static const struct band dos_bands[] = {
 };
 
 /*
- * Microsoft's default cluster sizes, KB 140365: FAT16 below 512 MiB and FAT32 from there on; the other
- * table's rows are for -F.
+ * Microsoft's default cluster sizes, KB 140365: FAT16 below 512 MiB and FAT32 from there on; the
+ * other table's rows are for -F.
  */
 static const struct band windows_bands[] = {
-	{ 16 * MIB, 12, 0, 0 },	       { 32 * MIB, 16, 512, 0 },      { 64 * MIB, 16, 1 * KIB, 0 },
-	{ 128 * MIB, 16, 2 * KIB, 0 }, { 256 * MIB, 16, 4 * KIB, 0 }, { 512 * MIB - 1, 16, 8 * KIB, 0 },
-	{ 64 * MIB, 32, 512, 0 },      { 128 * MIB, 32, 1 * KIB, 0 }, { 256 * MIB, 32, 2 * KIB, 0 },
-	{ 8 * GIB, 32, 4 * KIB, 0 },   { 16 * GIB, 32, 8 * KIB, 0 },  { 32 * GIB, 32, 16 * KIB, 0 },
-	{ ANY_SIZE, 32, 32 * KIB, 0 }, { 1 * GIB, 16, 16 * KIB, 0 },  { 2 * GIB, 16, 32 * KIB, 0 },
-	{ 4 * GIB, 16, 64 * KIB, 0 },
+	{ 16 * MIB, 12, 0, 0 },        { 32 * MIB, 16, 512, 0 },
+	{ 64 * MIB, 16, 1 * KIB, 0 },  { 128 * MIB, 16, 2 * KIB, 0 },
+	{ 256 * MIB, 16, 4 * KIB, 0 }, { 512 * MIB - 1, 16, 8 * KIB, 0 },
+	{ 64 * MIB, 32, 512, 0 },      { 128 * MIB, 32, 1 * KIB, 0 },
+	{ 256 * MIB, 32, 2 * KIB, 0 }, { 8 * GIB, 32, 4 * KIB, 0 },
+	{ 16 * GIB, 32, 8 * KIB, 0 },  { 32 * GIB, 32, 16 * KIB, 0 },
+	{ ANY_SIZE, 32, 32 * KIB, 0 }, { 1 * GIB, 16, 16 * KIB, 0 },
+	{ 2 * GIB, 16, 32 * KIB, 0 },  { 4 * GIB, 16, 64 * KIB, 0 },
 };
 
 #define TYPE_12 1u
@@ -252,10 +254,11 @@ static bool is_row_for(const struct mkfs_profile *profile, size_t row,
 	return !has_type || band->type == ask->type;
 }
 
-/* At the upper end of a band the clusters may be too many for its type: then the next band's turn. */
+/* At a band's upper end the clusters may be too many for its type: then the next band's turn. */
 enum fat_status mkfs_profile_plan(const struct mkfs_options *options,
-				  const struct fat_layout_request *ask, fat_planner planner, void *ctx,
-				  struct fat_layout *layout, struct mkfs_profile_refusal *refusal)
+				  const struct fat_layout_request *ask, fat_planner planner,
+				  void *ctx, struct fat_layout *layout,
+				  struct mkfs_profile_refusal *refusal)
 {
 	const struct mkfs_profile *profile = options->profile;
 

@@ -24,8 +24,9 @@ struct mkfs_profile_refusal {
  * comes of it. FAT_ERR_ARGUMENT and *refusal where it takes none. Says nothing.
  */
 enum fat_status mkfs_profile_plan(const struct mkfs_options *options,
-				  const struct fat_layout_request *ask, fat_planner planner, void *ctx,
-				  struct fat_layout *layout, struct mkfs_profile_refusal *refusal);
+				  const struct fat_layout_request *ask, fat_planner planner,
+				  void *ctx, struct fat_layout *layout,
+				  struct mkfs_profile_refusal *refusal);
 /* Tells a refusal. */
 void mkfs_profile_tell(const struct mkfs_options *options,
 		       const struct mkfs_profile_refusal *refusal);

@@ -29,12 +29,13 @@ void mkfs_report_warnings(const struct mkfs_options *options, const struct fat_l
 			  "%s: warning: more than 32765 sector need TOS 1.04 or higher",
 			  options->path);
 	if (layout->is_small_32)
-		cli_error(&mkfs_program,
-			  "%s: warning: number of clusters for 32 bit FAT is less than the minimum: "
-			  "firmware will take the volume for FAT16; FAT32 needs %s (%" PRIu64
-			  " KiB), or use -F 16", options->path,
-			  cli_size_text(layout->firmware_bytes, size, sizeof size),
-			  (layout->firmware_bytes + 1023) / 1024);
+		cli_error(
+			&mkfs_program,
+			"%s: warning: number of clusters for 32 bit FAT is less than the minimum: "
+			"firmware will take the volume for FAT16; FAT32 needs %s (%" PRIu64
+			" KiB), or use -F 16",
+			options->path, cli_size_text(layout->firmware_bytes, size, sizeof size),
+			(layout->firmware_bytes + 1023) / 1024);
 }
 
 void mkfs_report_problem(const struct mkfs_options *options, const struct fat_layout *layout)
@@ -107,12 +108,13 @@ void mkfs_report_volume(const struct mkfs_options *options, const struct fat_lay
 		return;
 	print_items(layout, options->verbosity > 1 || options->dry_run, out);
 	if (geometry->type == FAT_TYPE_32)
-		fprintf(out, "%-30s %" PRIu32 "\n", "root directory's cluster", geometry->root_clus);
+		fprintf(out, "%-30s %" PRIu32 "\n", "root directory's cluster",
+			geometry->root_clus);
 	fprintf(out, "%-30s %08" PRIx32 "\n", "volume id", format->volume_id);
 	if (format->has_label)
 		fprintf(out, "%-30s %s\n", "label", options->label);
-	fprintf(out, "FAT%d: %" PRIu32 " sectors, %" PRIu32 " clusters of %s\n", (int)geometry->type,
-		geometry->total_sec, geometry->n_clus,
+	fprintf(out, "FAT%d: %" PRIu32 " sectors, %" PRIu32 " clusters of %s\n",
+		(int)geometry->type, geometry->total_sec, geometry->n_clus,
 		cli_size_text(geometry->cluster_bytes, size, sizeof size));
 }
 

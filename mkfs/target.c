@@ -67,9 +67,10 @@ static void learn_sector(struct mkfs_options *options, const struct mkfs_target 
 
 	if (ask->sector_bytes && ask->sector_bytes < target->block_bytes)
 		cli_error(&mkfs_program,
-			  "%s: warning: sectors of %" PRIu32 " bytes are smaller than the device's; "
-			  "%" PRIu32 " are used", options->path, ask->sector_bytes,
-			  target->block_bytes);
+			  "%s: warning: sectors of %" PRIu32
+			  " bytes are smaller than the device's; %" PRIu32
+			  " are used",
+			  options->path, ask->sector_bytes, target->block_bytes);
 	if (ask->sector_bytes >= target->block_bytes && ask->sector_bytes)
 		return;
 	ask->is_sector_own = true;
@@ -145,7 +146,8 @@ static bool learn_room(struct mkfs_options *options, struct mkfs_target *target)
 	room = target->size_bytes - target->volume_off;
 	ask->size_bytes = options->has_blocks ? options->n_blocks * 1024 : room;
 	if (ask->size_bytes > room) {
-		cli_error(&mkfs_program, "%s: %" PRIu64 " blocks do not fit; there is room for %" PRIu64,
+		cli_error(&mkfs_program,
+			  "%s: %" PRIu64 " blocks do not fit; there is room for %" PRIu64,
 			  options->path, options->n_blocks, room / 1024);
 		return false;
 	}

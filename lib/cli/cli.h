@@ -79,8 +79,8 @@ size_t cli_decode_utf8(const char *s, uint32_t *c);
 bool cli_is_unsafe(uint32_t c);
 
 /*
- * Text with its quotes. Bytes that are no UTF-8 become U+FFFD; what cli_put_text() would not show is
- * escaped, for JSON is read on terminals too.
+ * Text with its quotes. Bytes that are no UTF-8 become U+FFFD; what cli_put_text() would not show
+ * is escaped, for JSON is read on terminals too.
  */
 void cli_put_json_string(FILE *out, const char *text);
 
@@ -160,8 +160,9 @@ struct cli_output {
  * Before the work whose result goes there. A new file or one in the place of a regular one, mode
  * 0600; links and whatever else is no regular file are refused. false after a line on stderr.
  */
-bool cli_output_open(const struct cli_program *program, const char *path, struct cli_output *output);
-/* Only now is it there under its name, synced and whole. false after a line on stderr: it is not. */
+bool cli_output_open(const struct cli_program *program, const char *path,
+		     struct cli_output *output);
+/* Only now is it there under its name, synced and whole. false, after a line on stderr: not. */
 bool cli_output_finish(struct cli_output *output);
 /* As if it had never been; after finish it does nothing. */
 void cli_output_drop(struct cli_output *output);

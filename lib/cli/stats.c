@@ -33,5 +33,6 @@ void cli_print_stats(FILE *out, struct fat_dev *dev)
 		s->discard_bytes);
 	fprintf(out, "flushes: %" PRIu64 "\nerrors: %" PRIu64 "\n", s->n_flushes, s->n_errors);
 	cli_resources(&memory_kib, &cpu_us);
-	fprintf(out, "memory: %" PRIu64 " KiB at most\ncpu: %.3f s\n", memory_kib, (double)cpu_us / 1e6);
+	fprintf(out, "memory: %" PRIu64 " KiB at most\ncpu: %.3f s\n", memory_kib,
+		(double)cpu_us / 1e6);
 }

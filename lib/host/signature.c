@@ -52,7 +52,7 @@ static bool may_be_zfs(int fd, uint64_t off, uint64_t len_bytes)
 	return false;
 }
 
-/* libblkid reads 256 KiB. Every block of the log in use, so the first, begins with a mark or number. */
+/* libblkid reads 256 KiB. Every block of the log in use, so the first, begins with a mark. */
 static bool may_be_xfs_log(int fd, uint64_t off)
 {
 	static const uint8_t unused[4];

@@ -85,7 +85,7 @@ void crash_states_free(struct crash_states *states);
 struct fat_dev *crash_state_build(const struct crash_states *states, struct fat_dev *s0,
 				  const char *id);
 
-/* Where a torn sector is torn; UINT64_MAX: none is, but not all of a stage arrived; 0: all of it did. */
+/* Where a torn sector is torn; UINT64_MAX: none is, but not all of a stage arrived; 0: it did. */
 uint64_t crash_state_tear(const struct crash_states *states, const char *id);
 
 /* ---- what must hold ------------------------------------------------------------------------ */
@@ -126,8 +126,9 @@ void crash_world_close(struct crash_world *world);
 /*
  * A state before anything repaired it: no new double reference, no chain into free, marked dirty.
  * end: how the volume was when the interrupted run was through; such a state is not interrupted.
- * tear: the byte from which on a sector is old or new; 0: none is torn; UINT64_MAX: not cut between two
- * writes. An entry that is half there says nothing, and a torn boot sector of FAT12 has no mark.
+ * tear: the byte from which on a sector is old or new; 0: none is torn; UINT64_MAX: not cut between
+ * two writes. An entry that is half there says nothing, and a torn boot sector of FAT12 has no
+ * mark.
  */
 void crash_check_state(const struct crash_world *world, struct fat_dev *state,
 		       const struct fat_dev *end, uint64_t tear, struct notes *complaints);

@@ -36,8 +36,8 @@ struct dev_order {
 	bool wrote;
 	uint64_t unmarked_off; /* of a write to a volume that was not marked dirty */
 	bool has_unmarked;
-	bool copies_differ; /* before anything is written: another FAT than drivers' may be believed */
-	uint32_t believed; /* the FAT that repairs are made in beside the drivers': the first written */
+	bool copies_differ; /* at first: another FAT than the drivers' may be believed */
+	uint32_t believed;  /* repairs are made in it, too: the first written but the drivers' */
 };
 
 static const char *stage_name(unsigned stages)

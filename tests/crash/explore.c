@@ -111,8 +111,8 @@ static void try_second_cuts(struct explorer *explorer, const char *id, struct fa
 		cut = crash_state_build(&states, state, states.id[i]);
 		both = xformat("%s/%s", id, states.id[i]);
 		explorer->counts->n_second++;
-		crash_check_state(&explorer->world, cut, whole, crash_state_tear(&explorer->states, id),
-				  &found);
+		crash_check_state(&explorer->world, cut, whole,
+				  crash_state_tear(&explorer->states, id), &found);
 		check_recovery(explorer, cut, &found);
 		report(explorer, both, &found);
 		free(both);

@@ -203,5 +203,6 @@ uint64_t crash_state_tear(const struct crash_states *states, const char *id)
 	if ((*id != 't' && *id != 'u') || sscanf(id + 1, "%u.%d", &u, &bytes) != 2 ||
 	    u >= states->n_units)
 		return UINT64_MAX;
-	return states->unit[u].off + (uint64_t)(bytes < 0 ? (int)states->unit[u].len + bytes : bytes);
+	return states->unit[u].off +
+	       (uint64_t)(bytes < 0 ? (int)states->unit[u].len + bytes : bytes);
 }

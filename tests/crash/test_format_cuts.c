@@ -370,7 +370,7 @@ static void swap_writes(struct crash_log *log, size_t a, size_t b)
 	log->write[b] = kept;
 }
 
-/* The judge sees what a formatter without flushes leaves, and one that begins with the boot sector. */
+/* The judge sees what formatters leave that do not flush, or that begin with the boot sector. */
 static void careless_formatters_are_caught(void **state)
 {
 	(void)state;

@@ -3,11 +3,11 @@
  * test_mkfs: mkfs.fat against dosfstools 4.2 on the same options and sizes.
  *
  * Each case is a line of TAP: the image is the same byte for byte outside the boot code, or the
- * refusal is the same, or the difference is one that mkfs-differences.txt lists. Cases are the usual
- * sizes with every type and cluster size, then random ones (MKFS_DIFF_CASES of them, from seed
- * MKFS_DIFF_SEED). Where loop devices can be had, some are on devices with blocks of 512 or 4096
- * bytes. The peer takes seconds for terabytes: those only with MKFS_DIFF_FULL=1. Skips where there
- * is no dosfstools 4.2.
+ * refusal is the same, or the difference is one that mkfs-differences.txt lists. Cases are the
+ * usual sizes with every type and cluster size, then random ones (MKFS_DIFF_CASES of them, from
+ * seed MKFS_DIFF_SEED). Where loop devices can be had, some are on devices with blocks of 512 or
+ * 4096 bytes. The peer takes seconds for terabytes: those only with MKFS_DIFF_FULL=1. Skips where
+ * there is no dosfstools 4.2.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -75,7 +75,8 @@ static uint64_t next_random(uint64_t below)
 
 /* ---- running ---- */
 
-__attribute__((format(printf, 2, 3))) static void add(struct testcase *test, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct testcase *test, const char *format,
+						      ...)
 {
 	va_list list;
 
@@ -230,9 +231,10 @@ static void look_at_volume(int fd, uint64_t offset_bytes, char *text)
 	if (fat_geometry_decode(&boot, &g) != FAT_OK)
 		memset(&g, 0, sizeof g);
 	snprintf(text, MAX_TEXT,
-		 "ok r=%u k=%" PRIu32 " type=%d f=%" PRIu32 " e=%" PRIu32 " t=%" PRIu32 " c=%" PRIu32,
-		 boot.reserved_sec, g.cluster_sec, (int)g.type, g.fat_sec, g.root_entries, g.total_sec,
-		 g.n_clus);
+		 "ok r=%u k=%" PRIu32 " type=%d f=%" PRIu32 " e=%" PRIu32 " t=%" PRIu32
+		 " c=%" PRIu32,
+		 boot.reserved_sec, g.cluster_sec, (int)g.type, g.fat_sec, g.root_entries,
+		 g.total_sec, g.n_clus);
 }
 
 /* Runs on the file, or on a loop device over it, whose name then is in path. */
@@ -317,7 +319,8 @@ static bool extents_are_same(const struct image *one, const struct image *other,
 	while ((from = lseek(one->fd, from, SEEK_DATA)) >= 0) {
 		to = lseek(one->fd, from, SEEK_HOLE);
 		while (from < to) {
-			size_t n = to - from < (off_t)CHUNK_BYTES ? (size_t)(to - from) : CHUNK_BYTES;
+			size_t n =
+				to - from < (off_t)CHUNK_BYTES ? (size_t)(to - from) : CHUNK_BYTES;
 
 			read_chunk(one, (uint64_t)from, a, n);
 			read_chunk(other, (uint64_t)from, b, n);
@@ -367,7 +370,8 @@ static bool read_rules(const char *path)
 			return false;
 		*when++ = *unless++ = '\0';
 		snprintf(rules[n_rules].name, sizeof rules[0].name, "%.63s", line);
-		if (!compile(&rules[n_rules].when, when) || !compile(&rules[n_rules].unless, unless))
+		if (!compile(&rules[n_rules].when, when) ||
+		    !compile(&rules[n_rules].unless, unless))
 			return false;
 		n_rules++;
 	}
@@ -431,7 +435,8 @@ static void judge(const char *name, const struct outcome *a, const struct outcom
 	rule = find_rule(line);
 	n_listed += rule != NULL;
 	if (!rule)
-		snprintf(line + strlen(line), sizeof line - strlen(line), "; first at byte %" PRIu64, at);
+		snprintf(line + strlen(line), sizeof line - strlen(line),
+			 "; first at byte %" PRIu64, at);
 	say(rule != NULL, name, rule ? rule : "unexplained difference", line);
 }
 
@@ -459,11 +464,14 @@ static void check(const struct testcase *test)
 /* ---- cases ---- */
 
 static const uint64_t usual_sizes[] = {
-	160ull << 10, 180ull << 10, 320ull << 10, 360ull << 10, 720ull << 10, 1200ull << 10, 1440ull << 10,
-	2880ull << 10, 1 * MIB, 2 * MIB, 4 * MIB, 4097ull << 10, 8 * MIB, 16 * MIB, 17 * MIB, 32 * MIB,
-	64 * MIB, 128 * MIB, 129 * MIB, 256 * MIB, 260 * MIB, 511 * MIB, 512 * MIB, 1024 * MIB,
-	2048 * MIB, 4096 * MIB, 8192 * MIB, 8193 * MIB, (16384 + 1) * MIB, 32768 * MIB, 32769 * MIB,
-	65536 * MIB, 256 * 1024 * MIB, 1024 * 1024 * MIB, 2048 * 1024 * MIB, 4096 * 1024 * MIB,
+	160ull << 10,      180ull << 10,  320ull << 10,     360ull << 10,      720ull << 10,
+	1200ull << 10,     1440ull << 10, 2880ull << 10,    1 * MIB,           2 * MIB,
+	4 * MIB,           4097ull << 10, 8 * MIB,          16 * MIB,          17 * MIB,
+	32 * MIB,          64 * MIB,      128 * MIB,        129 * MIB,         256 * MIB,
+	260 * MIB,         511 * MIB,     512 * MIB,        1024 * MIB,        2048 * MIB,
+	4096 * MIB,        8192 * MIB,    8193 * MIB,       (16384 + 1) * MIB, 32768 * MIB,
+	32769 * MIB,       65536 * MIB,   256 * 1024 * MIB, 1024 * 1024 * MIB, 2048 * 1024 * MIB,
+	4096 * 1024 * MIB,
 };
 #define N_SIZES (sizeof usual_sizes / sizeof *usual_sizes)
 
@@ -492,7 +500,8 @@ static void check_usual_sizes(void)
 		for (size_t k = 0; k < 4; k++) {
 			struct testcase test = start(usual_sizes[i]);
 
-			if (is_slow(usual_sizes[i], k == 0 ? 1 << 20 : 32768) && !(k == 0 && is_full))
+			if (is_slow(usual_sizes[i], k == 0 ? 1 << 20 : 32768) &&
+			    !(k == 0 && is_full))
 				continue;
 			add(&test, "-g");
 			add(&test, "%s", PICK(geometries));
@@ -528,7 +537,8 @@ static uint64_t random_size(void)
 
 	if (next_random(3) == 0)
 		return usual_sizes[next_random(N_SIZES - 4)];
-	return ((20 * 1024ull << next_random(20)) + next_random(MIB)) / 512 * 512 / PICK(sector) * 4096;
+	return ((20 * 1024ull << next_random(20)) + next_random(MIB)) / 512 * 512 / PICK(sector) *
+	       4096;
 }
 
 /* With a chance of one in `one_in`: an option with one of its values. */
@@ -544,7 +554,8 @@ static void add_layout_options(struct testcase *test)
 {
 	static const char *const sectors[] = { "512", "1024", "2048", "4096", "8192" };
 	static const char *const fats[] = { "1", "2", "3", "4" };
-	static const char *const reserved[] = { "1", "2", "3", "8", "32", "33", "100", "2048", "65535" };
+	static const char *const reserved[] = { "1",  "2",   "3",    "8",    "32",
+						"33", "100", "2048", "65535" };
 	static const char *const root[] = { "16", "17", "112", "511", "512", "1000", "32768" };
 	static const char *const backup[] = { "0", "1", "2", "6", "12", "40" };
 
@@ -561,9 +572,12 @@ static void add_layout_options(struct testcase *test)
 
 static void add_field_options(struct testcase *test)
 {
-	static const char *const labels[] = { "LABEL", "A", "elevenchars", "X Y", "NO NAME", "G~!@#$%^&(_",
-					      "twelve chars", " X", "A*B", "" };
-	static const char *const ids[] = { "1234abcd", "0x2178694e", "0", "FFFFFFFF", "xyz", "123456789" };
+	static const char *const labels[] = {
+		"LABEL",        "A",  "elevenchars", "X Y", "NO NAME", "G~!@#$%^&(_",
+		"twelve chars", " X", "A*B",         ""
+	};
+	static const char *const ids[] = { "1234abcd", "0x2178694e", "0",
+					   "FFFFFFFF", "xyz",        "123456789" };
 	static const char *const media[] = { "0xF0", "0xF8", "0xFF", "249", "0xF1" };
 	static const char *const drives[] = { "0", "0x80", "255" };
 	static const char *const hidden[] = { "0", "63", "2048", "4294967295" };
@@ -658,7 +672,7 @@ int main(void)
 	uint64_t n_random = number_from("MKFS_DIFF_CASES", getenv("FATWISE_FULL") ? 330 : 110);
 
 	if (!peer_is_there()) {
-		printf("1..1\nok 1 - the same as dosfstools # skip there is no mkfs.fat 4.2 of dosfstools\n");
+		printf("1..1\nok 1 - the same as dosfstools # skip no mkfs.fat 4.2 here\n");
 		return 0;
 	}
 	is_full = number_from("MKFS_DIFF_FULL", 0) != 0;
@@ -667,7 +681,8 @@ int main(void)
 	unsetenv("SOURCE_DATE_EPOCH");
 	find_paths();
 	if (!read_rules("tests/diff/mkfs-differences.txt"))
-		say(false, "mkfs-differences.txt", "cannot be read", "run from the top of the tree");
+		say(false, "mkfs-differences.txt", "cannot be read",
+		    "run from the top of the tree");
 	check_usual_sizes();
 	check_cluster_sizes();
 	has_loops = loops_can_be_had();
@@ -675,7 +690,8 @@ int main(void)
 		n_random -= check_random();
 	rmdir(folder);
 	rmdir(other_folder);
-	printf("# %u cases, %u on loop devices: %u same images, %u same refusals, %u listed differences, "
+	printf("# %u cases, %u on loop devices: %u same images, %u same refusals, "
+	       "%u listed differences, "
 	       "%u unexplained\n",
 	       n_tests, n_on_devices, n_same, n_refused, n_listed,
 	       n_tests - n_same - n_refused - n_listed);

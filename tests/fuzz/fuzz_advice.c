@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_advice: any file behind --advice is refused or shapes the layout, and nothing but the layout:
- * not the target, not what is checked, not what else is read or written.
+ * fuzz_advice: any file behind --advice is refused or shapes the layout, and nothing but the
+ * layout: not the target, not what is checked, not what else is read or written.
  */
 #include <getopt.h>
 #include <string.h>

@@ -55,7 +55,8 @@ static void patch_table(struct damage *damage)
 		n = 1 + take(damage, 8) % 16;
 	for (uint32_t copy = 0; copy < shape->n_fats; copy++)
 		for (uint32_t i = 0; i < n && (in & 0x40 || in & 1u << copy); i++)
-			table_set(damage->dev, shape, copy, first + i, in & 0x20 ? value + i : value);
+			table_set(damage->dev, shape, copy, first + i,
+				  in & 0x20 ? value + i : value);
 }
 
 /* A slot of the root, or of a cluster. */

@@ -13,7 +13,8 @@ static struct fat_layout_request read_request(struct fuzz_input *input)
 	static const uint32_t types[] = { 0, 12, 16, 32 };
 
 	r.size_bytes = fuzz_take(input, 48);
-	r.sector_bytes = flags & 1 ? 512u << fuzz_take(input, 8) % 7 : (uint32_t)fuzz_take(input, 16);
+	r.sector_bytes =
+		flags & 1 ? 512u << fuzz_take(input, 8) % 7 : (uint32_t)fuzz_take(input, 16);
 	r.type = types[flags >> 1 & 3];
 	r.cluster_sec = flags & 8 ? 1u << fuzz_take(input, 8) % 8 : 0;
 	r.reserved_sec = flags & 16 ? (uint32_t)fuzz_take(input, 16) : 0;
@@ -43,7 +44,8 @@ static void check_plan(const struct fat_layout_request *r, const struct fat_layo
 	     fat_geometry_total_bytes(g));
 	must(fat_geometry_fat_entries(g->type, g->fat_sec, g->sector_bytes) >=
 	     (uint64_t)g->n_clus + FAT_FIRST_CLUS);
-	must(!r->reserved_sec || r->align >= FAT_ALIGN_BOUNDARY || g->reserved_sec == r->reserved_sec);
+	must(!r->reserved_sec || r->align >= FAT_ALIGN_BOUNDARY ||
+	     g->reserved_sec == r->reserved_sec);
 	must(!r->cluster_sec || g->cluster_sec == r->cluster_sec);
 	must(!r->type || g->type == (enum fat_type)r->type);
 	must(!r->n_fats || g->n_fats == r->n_fats);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_record: any record is refused, or read; then writing and reading it again changes nothing, and
- * all the arithmetic behind it ends with an advice that a planner can follow.
+ * fuzz_record: any record is refused, or read; then writing and reading it again changes nothing,
+ * and all the arithmetic behind it ends with an advice that a planner can follow.
  */
 #include <string.h>
 
@@ -35,7 +35,8 @@ static void reads_again(const struct text *text)
 	must(in && advise_record_read(in, &facts, &measured, &line));
 	fclose(in);
 	again = as_text(&facts, &measured);
-	must(again.n_bytes == text->n_bytes && memcmp(again.bytes, text->bytes, text->n_bytes) == 0);
+	must(again.n_bytes == text->n_bytes &&
+	     memcmp(again.bytes, text->bytes, text->n_bytes) == 0);
 	free(again.bytes);
 	advise_measured_fini(&measured);
 }

@@ -2,9 +2,9 @@
 /*
  * generate IMAGE KIND [ARGUMENTS]: fills a fresh FAT32 volume with very many files, fast.
  *
- * Writes FATs and directories only; file contents stay holes, so hundreds of thousands of files take
- * seconds and little disk. The image was made by a mkfs.fat before. For measurements, not for tests
- * of what is right: it believes the boot sector.
+ * Writes FATs and directories only; file contents stay holes, so hundreds of thousands of files
+ * take seconds and little disk. The image was made by a mkfs.fat before. For measurements, not for
+ * tests of what is right: it believes the boot sector.
  *
  *   files N DIRS     N files in DIRS folders, long names, 1 to 3 clusters each
  *   folder N         N empty files with short names in one folder
@@ -75,7 +75,8 @@ static void open_volume(const char *path, struct volume *v)
 			  (size_t)min_u64(bytes, 64u << 20)),
 	     "cannot read the FAT");
 	for (uint32_t c = FAT_FIRST_CLUS; c < min_u64(bytes / 4, 16u << 20); c++)
-		if (fat_entry_get(FAT_TYPE_32, v->table, c) && c <= fat_geometry_last_clus(&v->geometry))
+		if (fat_entry_get(FAT_TYPE_32, v->table, c) &&
+		    c <= fat_geometry_last_clus(&v->geometry))
 			v->next_clus = c + 1;
 }
 
@@ -228,7 +229,9 @@ static void folder_close(struct folder *folder)
 	if (!block)
 		die("no memory");
 	for (size_t at = 0;; at += cluster_bytes) {
-		size_t n = at < folder->n_bytes ? (size_t)min_u64(cluster_bytes, folder->n_bytes - at) : 0;
+		size_t n = at < folder->n_bytes
+				   ? (size_t)min_u64(cluster_bytes, folder->n_bytes - at)
+				   : 0;
 		uint32_t next;
 
 		memset(block, 0, cluster_bytes);

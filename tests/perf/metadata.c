@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metadata IMAGE         where the metadata of a sound FAT32 volume lies: "OFF LENGTH" in disk order
+ * metadata IMAGE         where a sound FAT32 volume's metadata lies: "OFF LENGTH" in disk order
  * metadata -r DEVICE     reads the extents of such a list on stdin; prints "BYTES"
  *
- * That is the least that a check has to read, and the best order to read it in: reserved sectors, FATs,
- * directories. Makes nothing of what it finds.
+ * That is the least that a check has to read, and the best order to read it in: reserved sectors,
+ * FATs, directories. Makes nothing of what it finds.
  */
 #include <errno.h>
 #include <fcntl.h>

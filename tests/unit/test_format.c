@@ -72,7 +72,8 @@ static void messages_fit(void **state)
 /* ---- FATs ---- */
 
 /* Not for FAT12. */
-static uint32_t entry_at(struct fat_dev *dev, const struct fat_geometry *g, uint32_t copy, uint32_t n)
+static uint32_t entry_at(struct fat_dev *dev, const struct fat_geometry *g, uint32_t copy,
+			 uint32_t n)
 {
 	uint8_t bytes[4];
 	uint64_t off = fat_geometry_fat_off(g, copy) + fat_entry_off(g->type, n);
@@ -184,7 +185,8 @@ static bool power_is_on(struct crash_dev *crash)
 	return true;
 }
 
-static enum fat_status add(struct crash_dev *crash, uint64_t off, const void *buf, uint64_t len_bytes)
+static enum fat_status add(struct crash_dev *crash, uint64_t off, const void *buf,
+			   uint64_t len_bytes)
 {
 	struct pending *p = &crash->pending[crash->n_pending];
 
@@ -199,7 +201,8 @@ static enum fat_status add(struct crash_dev *crash, uint64_t off, const void *bu
 	return FAT_OK;
 }
 
-static enum fat_status crash_write(struct fat_dev *dev, uint64_t off, const void *buf, size_t len_bytes)
+static enum fat_status crash_write(struct fat_dev *dev, uint64_t off, const void *buf,
+				   size_t len_bytes)
 {
 	return add((struct crash_dev *)dev, off, buf, len_bytes);
 }
@@ -224,7 +227,11 @@ static enum fat_status crash_read(struct fat_dev *dev, uint64_t off, void *buf, 
 }
 
 static const struct fat_dev_ops crash_ops = {
-	.name = "crash", .read = crash_read, .write = crash_write, .zero = crash_zero, .flush = crash_flush,
+	.name = "crash",
+	.read = crash_read,
+	.write = crash_write,
+	.zero = crash_zero,
+	.flush = crash_flush,
 };
 
 /* Of what was not flushed only the writes in the mask reach the medium; torn: their second half. */
@@ -259,10 +266,11 @@ static bool is_volume(struct fat_dev *dev, const uint8_t expected[FAT_BOOT_BYTES
 	return true;
 }
 
-/* Formats over an older volume; the power goes before request number n_left. true: it came through. */
+/* Formats over an older volume; power goes before request number n_left. true: it came through. */
 static bool format_until(unsigned n_left, uint32_t mask, bool torn)
 {
-	struct fat_layout old = plan_of((struct fat_layout_request){ .size_bytes = 40 * MIB, .type = 32 });
+	struct fat_layout old =
+		plan_of((struct fat_layout_request){ .size_bytes = 40 * MIB, .type = 32 });
 	struct fat_layout plan = plan_of((struct fat_layout_request){ .size_bytes = 40 * MIB });
 	struct fat_format_options old_options = { .volume_id = 1 };
 	struct crash_dev crash = { .n_left = n_left };
@@ -273,8 +281,9 @@ static bool format_until(unsigned n_left, uint32_t mask, bool torn)
 
 	assert_int_equal(fat_dev_mem_open(40 * MIB, &mem), FAT_OK);
 	assert_int_equal(fat_format(mem, &old, &old_options), FAT_OK);
-	crash.dev = (struct fat_dev){ .ops = &crash_ops, .below = mem, .size_bytes = mem->size_bytes,
-				      .block_bytes = 512 };
+	crash.dev = (struct fat_dev){
+		.ops = &crash_ops, .below = mem, .size_bytes = mem->size_bytes, .block_bytes = 512
+	};
 	fat_format_boot(&old, &old_options, old_boot);
 	fat_format_boot(&plan, &labelled, boot);
 	status = fat_format(&crash.dev, &plan, &labelled);

@@ -143,8 +143,9 @@ static void long_names_survive_a_round_trip(void **state)
 			units[i] = (uint16_t)('a' + (i + n) % 26);
 		n_slots = fat_long_split(units, n, alias, slots);
 		assert_int_equal(n_slots, (n + 12) / 13);
-		assert_int_equal(fat_long_assemble((const uint8_t (*)[FAT_SLOT_BYTES])slots, n_slots,
-						   alias, &longname, &flaws), FAT_LONG_OK);
+		assert_int_equal(fat_long_assemble((const uint8_t(*)[FAT_SLOT_BYTES])slots, n_slots,
+						   alias, &longname, &flaws),
+				 FAT_LONG_OK);
 		assert_int_equal(flaws, 0);
 		assert_int_equal(longname.n_units, n);
 		assert_memory_equal(longname.unit, units, n * 2);
@@ -155,7 +156,8 @@ static enum fat_long_verdict verdict_of(uint8_t (*slots)[FAT_SLOT_BYTES], size_t
 {
 	struct fat_long_name longname;
 
-	return fat_long_assemble((const uint8_t (*)[FAT_SLOT_BYTES])slots, n, alias, &longname, flaws);
+	return fat_long_assemble((const uint8_t(*)[FAT_SLOT_BYTES])slots, n, alias, &longname,
+				 flaws);
 }
 
 static void bad_long_names(void **state)
@@ -204,7 +206,8 @@ static void utf_conversions(void **state)
 	assert_false(fat_units_from_utf8("\xED\xA0\x80", back, 16, &n));
 	assert_false(fat_units_from_utf8("\xE2\x82", back, 16, &n));
 	assert_int_equal(fat_units_to_utf8(units, 7, text, 4), 3);
-	assert_true(fat_units_same((const uint16_t *)u"\u00e4B", 2, (const uint16_t *)u"\u00c4b", 2));
+	assert_true(
+		fat_units_same((const uint16_t *)u"\u00e4B", 2, (const uint16_t *)u"\u00c4b", 2));
 	assert_false(fat_units_same((const uint16_t *)u"a", 1, (const uint16_t *)u"ab", 2));
 	assert_true(fat_units_hash((const uint16_t *)u"\u00e4B", 2) ==
 		    fat_units_hash((const uint16_t *)u"\u00c4b", 2));

@@ -749,8 +749,9 @@ static void fit_asks_the_planner_it_is_given(void **state)
 	(void)state;
 	add_file(populate, 0, "large", 4u << 20);
 	finish(populate);
-	assert_int_equal(fat_populate_fit(populate, &ask, plan_threes, &n_plans, &layout, &size_bytes),
-			 FAT_OK);
+	assert_int_equal(
+		fat_populate_fit(populate, &ask, plan_threes, &n_plans, &layout, &size_bytes),
+		FAT_OK);
 	assert_int_equal(size_bytes, 6u << 20);
 	assert_int_equal(layout.geometry.reserved_sec, 12);
 	assert_true(n_plans > 1);

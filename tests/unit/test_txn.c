@@ -41,8 +41,8 @@ struct model {
 	uint8_t bits[FAT_N_STAGES][SIZE], mask[FAT_N_STAGES][SIZE];
 };
 
-static void model_write(struct model *model, enum fat_stage stage, uint32_t off, const uint8_t *bytes,
-			const uint8_t *mask, uint32_t len)
+static void model_write(struct model *model, enum fat_stage stage, uint32_t off,
+			const uint8_t *bytes, const uint8_t *mask, uint32_t len)
 {
 	for (uint32_t i = 0; i < len; i++) {
 		uint8_t *bits = &model->bits[stage][off + i];
@@ -79,8 +79,10 @@ static void model_apply(const struct model *model, uint8_t *content)
 			uint8_t mask = model->mask[stage][i];
 
 			if (source != NOTHING)
-				content[i] = source <= FILLED ? (uint8_t)(FILLED - source) : before[source];
-			content[i] = (uint8_t)((content[i] & ~mask) | (model->bits[stage][i] & mask));
+				content[i] = source <= FILLED ? (uint8_t)(FILLED - source)
+							      : before[source];
+			content[i] =
+				(uint8_t)((content[i] & ~mask) | (model->bits[stage][i] & mask));
 		}
 	}
 }
