@@ -6,7 +6,8 @@
  *   file   size 0, no start             fine
  *          size, no start               START_MISSING
  *          start out of range           START_RANGE
- *          size 0, a directory in it    FILE_IS_DIR
+ *          a directory in it, and its
+ *          size 0, or not the chain's   FILE_IS_DIR
  *          size 0, a chain              SIZE_ZERO
  *          n = need, ended              fine
  *          n >= need, not ended there   CHAIN_LONG, however it goes on
@@ -80,7 +81,7 @@ static struct fault *entry_fault(const struct entry *entry, enum fault_id id)
 }
 
 /* The same for an entry that was put aside. */
-static struct fault *put_fault(struct fsck *fsck, const struct fault *of, enum fault_id id)
+struct fault *fault_again(struct fsck *fsck, const struct fault *of, enum fault_id id)
 {
 	struct fault fault = *of;
 
@@ -290,6 +291,19 @@ static void beyond_fault(const struct entry *entry, const struct walk *walk)
 	fault->need = walk->n;
 }
 
+/* What it has is not what its size needs: a directory that lost its bit, perhaps. */
+static enum fat_status doubt_file(const struct entry *entry)
+{
+	struct fsck *fsck = entry->check->fsck;
+	enum cluster_look look;
+	uint32_t dotdot;
+	enum fat_status status = cluster_look(fsck, entry->dirent.start_clus, &look, &dotdot);
+
+	if (status == FAT_OK && look == LOOK_DIR && dir_is_parent(fsck, entry->check->dir, dotdot))
+		fsck->dirs_first = true;
+	return status;
+}
+
 static enum fat_status check_file_chain(const struct entry *entry)
 {
 	struct fsck *fsck = entry->check->fsck;
@@ -324,8 +338,9 @@ static enum fat_status check_file_chain(const struct entry *entry)
 		fill_walk(entry_fault(entry, fault_of_end(walk.end)), &walk, need);
 	} else {
 		fsck->count.sound++;
+		return FAT_OK;
 	}
-	return FAT_OK;
+	return need && walk.n ? doubt_file(entry) : FAT_OK;
 }
 
 /* The directory below, to be read later; its name goes to the arena. */
@@ -335,7 +350,7 @@ static void push_dir(struct fsck *fsck, const struct fault *of, uint32_t n_clus)
 	const char *name = of->path ? strrchr(of->path, '/') : NULL;
 
 	if (!node) {
-		put_fault(fsck, of, F_TOO_MANY_DIRS);
+		fault_again(fsck, of, F_TOO_MANY_DIRS);
 		return;
 	}
 	*node = (struct dir_node){
@@ -407,15 +422,15 @@ enum fat_status check_claim_dir(struct fsck *fsck, const struct fault *of)
 	if (status != FAT_OK)
 		return status;
 	if (walk.n == 0 && walk.end == WALK_SHARED) {
-		fill_walk(put_fault(fsck, of, F_DIR_START_SHARED), &walk, 0);
+		fill_walk(fault_again(fsck, of, F_DIR_START_SHARED), &walk, 0);
 		return FAT_OK;
 	}
 	if (walk.end != WALK_END)
-		fill_walk(put_fault(fsck, of, fault_of_end(walk.end)), &walk, 0);
+		fill_walk(fault_again(fsck, of, fault_of_end(walk.end)), &walk, 0);
 	else
 		fsck->count.sound++;
 	if (of->size && of->is_dir)
-		put_fault(fsck, of, F_DIR_SIZE);
+		fault_again(fsck, of, F_DIR_SIZE);
 	if (walk.n > 0)
 		push_dir(fsck, of, walk.n);
 	return FAT_OK;
@@ -431,18 +446,20 @@ static enum fat_status claim_dir(const struct entry *entry)
 }
 
 /*
- * Whose it is shows when all others have claimed theirs. maybe_dir: it may be a directory all the
- * same. foreign: of another parent, so that even those others come first.
+ * Whose it is shows when all others have claimed theirs. id: what it is if it is nobody else's.
+ * maybe_dir: it may be a directory all the same. foreign: of another parent, so that even those others
+ * come first; and last of all who is not even marked as a directory.
  */
-static enum fat_status judge_last(const struct entry *entry, bool maybe_dir, bool foreign)
+static enum fat_status judge_last(const struct entry *entry, enum fault_id id, bool maybe_dir,
+				  bool foreign)
 {
 	struct fsck *fsck = entry->check->fsck;
 	struct fault *fault, *place;
 
-	fault = entry_fault(entry, F_DIR_IS_FILE);
+	fault = entry_fault(entry, id);
 	if (!fault)
 		return FAT_OK;
-	fault->a = foreign;
+	fault->a = id == F_FILE_IS_DIR ? 2 : foreign;
 	fault->b = maybe_dir;
 	place = fat_vec_push(&fsck->doubtful);
 	if (place) {
@@ -455,8 +472,9 @@ static enum fat_status judge_last(const struct entry *entry, bool maybe_dir, boo
 /* It has no dots. Where only directories are looked at it claims nothing. */
 static enum fat_status put_aside(const struct entry *entry, bool maybe_dir)
 {
-	return entry->check->fsck->sweep == SWEEP_CHECK ? judge_last(entry, maybe_dir, false) :
-							  FAT_OK;
+	return entry->check->fsck->sweep == SWEEP_CHECK ?
+		       judge_last(entry, F_DIR_IS_FILE, maybe_dir, false) :
+		       FAT_OK;
 }
 
 /*
@@ -470,7 +488,7 @@ static enum fat_status claim_or_wait(const struct entry *entry, uint32_t dotdot)
 	bool foreign = !dir_is_parent(fsck, entry->check->dir, dotdot);
 
 	if (fsck->has_dir_clusters && (foreign || dir_other_birth(fsck, &entry->dirent)))
-		return judge_last(entry, true, foreign);
+		return judge_last(entry, F_DIR_IS_FILE, true, foreign);
 	return claim_dir(entry);
 }
 
@@ -526,21 +544,34 @@ static enum fat_status check_dir_chain(struct entry *entry)
 	return check_file_chain(entry);
 }
 
-/* A file without content that leads to a directory: the bit got lost. */
-static enum fat_status is_really_dir(const struct entry *entry, bool *is_dir)
+/* Directories were looked at before files, or are just now: what they lead to is known to be theirs. */
+static bool knows_dirs(const struct fsck *fsck)
+{
+	return fsck->has_dir_clusters || fsck->sweep == SWEEP_DIRS;
+}
+
+/*
+ * A file that leads to a directory: the bit got lost. One with a size must be of this parent, and not be
+ * just as long as its chain: else it is what somebody saved of a directory.
+ */
+static enum fat_status is_really_dir(const struct entry *entry, bool *is_dir, bool *foreign)
 {
 	struct fsck *fsck = entry->check->fsck;
 	uint32_t start = entry->dirent.start_clus, value, dotdot;
+	uint64_t need = fat_geometry_clus_for(&fsck->geometry, entry->dirent.size_bytes);
 	enum cluster_look look;
 	enum fat_status status;
 
-	*is_dir = false;
-	if (entry->dirent.size_bytes || fat_bitmap_get(&fsck->reached, start))
+	*is_dir = *foreign = false;
+	if ((need && !knows_dirs(fsck)) || fat_bitmap_get(&fsck->reached, start))
+		return FAT_OK;
+	if (need && need <= fsck->geometry.n_clus && chain_has_just(fsck, start, (uint32_t)need))
 		return FAT_OK;
 	status = fat_table_get(&fsck->table, start, &value);
 	if (status == FAT_OK && value != 0 && value != fat_entry_bad(fsck->geometry.type)) {
 		status = cluster_look(fsck, start, &look, &dotdot);
-		*is_dir = status == FAT_OK && look == LOOK_DIR;
+		*foreign = !dir_is_parent(fsck, entry->check->dir, dotdot);
+		*is_dir = status == FAT_OK && look == LOOK_DIR && !(need && *foreign);
 	}
 	return status;
 }
@@ -550,7 +581,7 @@ static enum fat_status check_chain(struct entry *entry)
 	struct fsck *fsck = entry->check->fsck;
 	uint32_t start = entry->dirent.start_clus;
 	enum fat_status status;
-	bool is_dir;
+	bool is_dir, foreign;
 
 	if (entry->dirent.attr & FAT_ATTR_DIRECTORY)
 		return check_dir_chain(entry);
@@ -563,9 +594,11 @@ static enum fat_status check_chain(struct entry *entry)
 		entry_fault(entry, F_START_RANGE);
 		return FAT_OK;
 	}
-	status = is_really_dir(entry, &is_dir);
+	status = is_really_dir(entry, &is_dir, &foreign);
 	if (status != FAT_OK || !is_dir)
 		return status != FAT_OK ? status : check_file_chain(entry);
+	if (knows_dirs(fsck))
+		return judge_last(entry, F_FILE_IS_DIR, true, foreign);
 	entry_fault(entry, F_FILE_IS_DIR);
 	return claim_dir(entry);
 }

@@ -74,7 +74,7 @@ void fsck_reset(struct fsck *fsck)
 	fat_bitmap_fini(&fsck->reached);
 	fat_bitmap_fini(&fsck->dir_clusters);
 	fat_bitmap_fini(&fsck->joins);
-	fsck->has_dir_clusters = false;
+	fsck->has_dir_clusters = fsck->dirs_first = false;
 	fsck->ahead = (struct ahead){ .n = 0 };
 	fsck->sweep = SWEEP_CHECK;
 	fsck->count = (struct fsck_counts){ 0 };

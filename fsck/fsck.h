@@ -239,6 +239,7 @@ struct fsck {
 	enum fsck_sweep sweep;
 	struct fat_bitmap dir_clusters; /* with SWEEP_DIRS behind it: a file may not claim these */
 	bool has_dir_clusters;
+	bool dirs_first; /* a file may be a directory: that shows when directories are known */
 	struct fat_bitmap joins;    /* shared clusters, as faults named them */
 	struct fat_vec claimants;   /* of struct claimant */
 	struct fat_dev *dev; /* top of the stack: everything is read through it */
@@ -322,10 +323,10 @@ void label_upcase(uint8_t label[FAT_SHORT_BYTES]);
 /* check_dir.c: one directory's slots. */
 enum fat_status check_dir(struct fsck *fsck, uint32_t dir);
 
-/*
- * check_entry.c: an entry marked as a directory, as a fault describes it: claims its clusters, and has
- * it looked into later.
- */
+/* check_entry.c: another fault of the same entry, with all that of knows but its text. NULL: no room. */
+struct fault *fault_again(struct fsck *fsck, const struct fault *of, enum fault_id id);
+
+/* An entry marked as a directory, as a fault describes it: claims its clusters, to be looked into. */
 enum fat_status check_claim_dir(struct fsck *fsck, const struct fault *of);
 
 /*

@@ -85,6 +85,18 @@ static enum fat_status push_root(struct fsck *fsck)
 	return FAT_OK;
 }
 
+/* A file that leads to a directory, which is somebody else's: it leads to the wrong place. */
+static void judge_file(struct fsck *fsck, struct fault *fault)
+{
+	fault->id = fault->size ? F_CHAIN_SHARED : F_SIZE_ZERO;
+	fault->need = (uint32_t)fat_geometry_clus_for(&fsck->geometry, fault->size);
+	fault->n = fault->last = 0;
+	fault->clus = fault->start;
+	fault->a = fault->entry_off;
+	fault->b = WALK_SHARED;
+	fsck_fault(fsck, fault);
+}
+
 /*
  * Entries marked as directories that lead to none: to somebody else's clusters, to a directory without
  * dots, or to a file.
@@ -95,7 +107,13 @@ static enum fat_status judge_one(struct fsck *fsck, struct fault *fault)
 	enum fat_status status = FAT_OK;
 	struct walk walk;
 
+	if (fault->id == F_FILE_IS_DIR && shared) {
+		judge_file(fsck, fault);
+		return FAT_OK;
+	}
 	if (fault->b && !shared) {
+		if (fault->id == F_FILE_IS_DIR)
+			fault_again(fsck, fault, F_FILE_IS_DIR);
 		status = check_claim_dir(fsck, fault);
 		fault_clear(fault);
 		return status;
@@ -109,8 +127,8 @@ static enum fat_status judge_one(struct fsck *fsck, struct fault *fault)
 	return status;
 }
 
-/* all: also those that speak for another parent (fault->a); they wait for what the others lead to. */
-static enum fat_status judge_doubtful(struct fsck *fsck, bool all)
+/* Those whose turn it is (fault->a); the later ones wait for what the others lead to. */
+static enum fat_status judge_doubtful(struct fsck *fsck, uint64_t turn)
 {
 	enum fat_status status = FAT_OK;
 	size_t n_kept = 0;
@@ -118,7 +136,7 @@ static enum fat_status judge_doubtful(struct fsck *fsck, bool all)
 	for (size_t i = 0; i < fsck->doubtful.n; i++) {
 		struct fault *fault = fat_vec_at(&fsck->doubtful, i);
 
-		if (status == FAT_OK && (all || !fault->a))
+		if (status == FAT_OK && fault->a <= turn)
 			status = judge_one(fsck, fault);
 		else
 			*(struct fault *)fat_vec_at(&fsck->doubtful, n_kept++) = *fault;
@@ -168,10 +186,8 @@ static enum fat_status walk_tree(struct fsck *fsck)
 	status = push_root(fsck);
 	while (status == FAT_OK && level < fsck->dirs.n) {
 		status = walk_level(fsck, level, &level);
-		if (status == FAT_OK && level == fsck->dirs.n)
-			status = judge_doubtful(fsck, false);
-		if (status == FAT_OK && level == fsck->dirs.n)
-			status = judge_doubtful(fsck, true);
+		for (uint64_t turn = 0; turn < 3 && status == FAT_OK && level == fsck->dirs.n; turn++)
+			status = judge_doubtful(fsck, turn);
 	}
 	return status;
 }
@@ -217,7 +233,8 @@ enum fat_status pass_tree(struct fsck *fsck)
 	size_t n_faults_before = fsck->faults.n;
 	enum fat_status status = walk_tree(fsck);
 
-	if (status == FAT_OK && fsck->sweep == SWEEP_CHECK && something_is_shared(fsck))
+	if (status == FAT_OK && fsck->sweep == SWEEP_CHECK &&
+	    (fsck->dirs_first || something_is_shared(fsck)))
 		status = walk_dirs_first(fsck, n_faults_before);
 	fsck->count.n_dirs = fsck->dirs.n;
 	return status;
