@@ -296,11 +296,12 @@ void advise_revise(const struct advise_fit *fit, struct advise_inferred *inferre
 
 	if (model && model->kind == SIM_FLAT)
 		forget_blocks(inferred); /* the unit of a map: no write pays for it */
-	if (!model && inferred->block_by_visits)
+	if (inferred->block_by_visits && (!model || fit->error > ADVISE_FIT_LIMIT))
 		forget_blocks(inferred); /* among so many sizes chance explains a few writes */
 	if (!model && !inferred->page.value && inferred->block.value <= LONGEST_PAGE)
 		forget_blocks(inferred); /* a row of reads that may show pages */
-	if (model && model->kind != SIM_FLAT && !inferred->block.value && inferred->page.value) {
+	if (model && model->block_bytes == inferred->page.value &&
+	    model->page_bytes < model->block_bytes) {
 		inferred->block = inferred->page;
 		inferred->block_off = inferred->page_off;
 		inferred->block_off_confidence = inferred->page.confidence;
