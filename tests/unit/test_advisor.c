@@ -386,6 +386,37 @@ static void contradicting_times_are_no_ground(void **state)
 	assert_int_equal(choose_by(1.1e6, 1100000, 0.2), ADVISE_DO_NOT_KNOW);
 }
 
+/* ---- what is taken back -------------------------------------------------------------------- */
+
+/* Pages of 16 KiB and blocks of 4 MiB were inferred; the block that is left. */
+static uint64_t block_left(const struct sim_params *model, double error, bool by_visits)
+{
+	const struct advise_fit fit = { .params = model, .error = error };
+	struct advise_inferred inferred = { .page = { 16384, 1 },
+					    .block = { 4 * MIB, 1 },
+					    .block_by_visits = by_visits };
+
+	advise_revise(&fit, &inferred);
+	assert_int_equal(inferred.page.value, 16384);
+	return inferred.block.value;
+}
+
+static void what_writes_deny_is_taken_back(void **state)
+{
+	const struct sim_params in_pages = { .kind = SIM_FLAT, .page_bytes = 16384 };
+	const struct sim_params in_blocks = { .kind = SIM_LINEAR,
+					      .page_bytes = 16384,
+					      .block_bytes = 4 * MIB };
+
+	(void)state;
+	assert_int_equal(block_left(&in_blocks, 0.02, false), 4 * MIB);
+	assert_int_equal(block_left(&in_blocks, 0.02, true), 4 * MIB);
+	assert_int_equal(block_left(&in_blocks, 0.15, true), 0);
+	assert_int_equal(block_left(NULL, 1, false), 4 * MIB);
+	assert_int_equal(block_left(NULL, 1, true), 0);
+	assert_int_equal(block_left(&in_pages, 0.02, false), 0);
+}
+
 /* ---- wear ---------------------------------------------------------------------------------- */
 
 /* Blocks of 2 MiB that begin at 1 MiB; claims made before they were known count as well. */
@@ -444,6 +475,7 @@ int main(void)
 		cmocka_unit_test(layouts_hold_a_volume),
 		cmocka_unit_test(contradicting_times_are_no_ground),
 		cmocka_unit_test(no_fat12_where_fat16_is),
+		cmocka_unit_test(what_writes_deny_is_taken_back),
 		cmocka_unit_test(no_block_is_claimed_too_often),
 		cmocka_unit_test(sawtooth_tells_block_and_gap),
 		cmocka_unit_test(linear_segments_cost_what_they_should),
