@@ -40,6 +40,9 @@ $(HAND_BIN): $(O)/%: $(O)/%_main.o $(TEST_ARCHIVE) $(ARCHIVES)
 
 # Allocations of what these test can be made to fail (tests/crash/malloc_fail.c).
 $(filter $(O)/tests/crash/%,$(TEST_BIN) $(HAND_BIN)): LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+# And calls, of one.
+$(O)/tests/crash/test_mkfs_failures: LDFLAGS += \
+	-Wl,--wrap=open64,--wrap=fopen64,--wrap=pread64,--wrap=pwrite64,--wrap=fsync
 
 # What builds the tests does so on all processors, unless make was told how many jobs to run.
 MAKE_TESTS = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) run-tests
@@ -107,6 +110,7 @@ check-pack check-others check-boot: check-%:
 coverage:
 	$(Q)rm -rf build/cov
 	$(Q)TEST_TIMEOUT=3600 $(MAKE_TESTS) BUILD=cov
+	$(Q)FATWISE_FULL=1 $(MAKE_TESTS) BUILD=cov T=build/cov/tests/crash/test_mkfs_failures
 	$(Q)TEST_TIMEOUT=3600 $(MAKE_TESTS) BUILD=cov T=tests/long/failures.sh
 	$(Q)tests/coverage/report.sh
 
