@@ -5,7 +5,7 @@
  *
  * A run that fails says so, removes what it created, and leaves the old volume, the whole new one,
  * or none: never a boot sector with half of a volume behind it. A run that goes on all the same has
- * said what it misses, or misses nothing. Knows the command line, and nothing of what is inside. The
+ * said what it misses, or misses nothing. Knows the command line, and nothing inside. The
  * calls are those that libc has for 64-bit offsets (tests.mk wraps them); where they have other
  * names none fails.
  */

@@ -217,7 +217,7 @@ static void ranges_come_from_their_copy(void **state)
 			assert_int_equal(fat_table_get(&rig.table, clus, &value), FAT_OK);
 			assert_int_equal(value, heard->value[clus]);
 		}
-		assert_int_equal(heard->n_differ, 4); /* of either copy where the other is believed */
+		assert_int_equal(heard->n_differ, 4); /* each where the other is believed */
 		rig_fini(&rig);
 		free(heard);
 	}
