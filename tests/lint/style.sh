@@ -67,7 +67,7 @@ else
 fi
 
 # README.md and its like name files of the tree: those must be there.
-for doc in README.md CONTRIBUTING.md SECURITY.md lib/README.md; do
+for doc in README.md CONTRIBUTING.md SECURITY.md lib/README.md tests/README.md; do
 	[ -e "$doc" ] || continue
 	grep -oE '\]\([^)#:]+\)' "$doc" | sed 's/^](//; s/)$//' | while read -r target; do
 		[ -e "$(dirname "$doc")/$target" ] || echo "$doc: link to $target, which is not there"
