@@ -2,10 +2,10 @@
 /*
  * advise: the values that the parts of fatadvise hand to each other.
  *
- *   target -> measure -> infer -> predict -> choose -> report
+ *   target -> measure -> infer -> fit -> predict -> choose -> report
  *
- * measure is the only part that does I/O and looks at a clock; infer, predict and choose are pure
- * functions of what it recorded, so that a recorded or a simulated device goes the same way.
+ * measure is the only part that does I/O and looks at a clock; infer, fit, predict and choose are
+ * pure functions of what it recorded, so that a recorded or a simulated device goes the same way.
  */
 #ifndef FATWISE_ADVISE_H
 #define FATWISE_ADVISE_H
@@ -151,7 +151,8 @@ struct advise_pairs {
  * The search for pages: a row of reads, each across one point of a grid, the best time of some
  * passes. Grids shifted against multiples of the step are tried until one shows a comb.
  */
-#define ADVISE_SCAN_POINTS 192
+#define ADVISE_SCAN_POINTS  192
+#define ADVISE_LONGEST_PAGE (256u << 10) /* of several planes at once */
 struct advise_page_scan {
 	uint64_t off; /* the first point */
 	uint64_t step_bytes;
@@ -377,8 +378,8 @@ double advise_percentile(const struct advise_samples *samples, double part);
 /* Where the platter is, or what waits in a cache, cannot be foretold that well. */
 #define ADVISE_FIT_DISK_LIMIT   0.35
 #define ADVISE_FIT_CACHED_LIMIT 0.20
-/* A model behind a cache that is off by more says which size is better, but not how fast it is. */
-#define ADVISE_TELL_CACHED_LIMIT 0.10
+/* A model of a disk or a cache that is off by more says which size is better, not how fast. */
+#define ADVISE_TELL_LIMIT 0.10
 /* Equal requests that differ by more tell nothing of a device that no model explains. */
 #define ADVISE_TOO_NOISY_ALONE 0.1
 struct advise_fit {

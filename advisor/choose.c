@@ -204,6 +204,12 @@ __attribute__((format(printf, 2, 3))) static bool object(struct advise_choice *c
 	return true;
 }
 
+/* A model of a disk or a cache may be far off: on a busy machine a stick passes for a disk. */
+static bool is_explained(const struct advise_fit *fit)
+{
+	return fit->params && fit->error <= ADVISE_TELL_LIMIT;
+}
+
 /* What stands against any advice, whatever the speeds. */
 static bool is_no_ground(const struct advise_facts *facts, const struct advise_measured *measured,
 			 const struct advise_inferred *inferred, const struct advise_fit *fit,
@@ -224,13 +230,13 @@ static bool is_no_ground(const struct advise_facts *facts, const struct advise_m
 	if (!inferred->enough)
 		return object(choice,
 			      "too few requests could be timed; more time or more bytes may help");
-	if (inferred->noise > (fit->params ? TOO_NOISY : ADVISE_TOO_NOISY_ALONE))
+	if (inferred->noise > (is_explained(fit) ? TOO_NOISY : ADVISE_TOO_NOISY_ALONE))
 		return object(choice,
 			      "the same request takes very different times (spread %.0f %%)",
 			      inferred->noise * 100);
-	if (!fit->params && writes_vary(measured))
+	if (!is_explained(fit) && writes_vary(measured))
 		return object(choice, "equal writes take very different times");
-	if (!fit->params && times_contradict(inferred))
+	if (!is_explained(fit) && times_contradict(inferred))
 		return object(choice,
 			      "larger writes took less time than smaller ones: something else kept "
 			      "the device or this machine busy");

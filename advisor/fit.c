@@ -17,8 +17,7 @@
 #define MOST_OPEN  8
 #define MOST_FAT   8
 
-#define LEAST_PAGES  8 /* of a block */
-#define LONGEST_PAGE (256u << 10)
+#define LEAST_PAGES 8 /* of a block */
 
 #define MOST_ERASE_NS 50e6
 /* A flush that is over sooner never left this machine. */
@@ -298,7 +297,7 @@ void advise_revise(const struct advise_fit *fit, struct advise_inferred *inferre
 		forget_blocks(inferred); /* the unit of a map: no write pays for it */
 	if (inferred->block_by_visits && (!model || fit->error > ADVISE_FIT_LIMIT))
 		forget_blocks(inferred); /* among so many sizes chance explains a few writes */
-	if (!model && !inferred->page.value && inferred->block.value <= LONGEST_PAGE)
+	if (!model && !inferred->page.value && inferred->block.value <= ADVISE_LONGEST_PAGE)
 		forget_blocks(inferred); /* a row of reads that may show pages */
 	if (model && model->block_bytes == inferred->page.value &&
 	    model->page_bytes < model->block_bytes) {

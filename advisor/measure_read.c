@@ -15,7 +15,6 @@
 /* Of several planes at once; the usual grid shows up to the shortest of them. */
 #define COARSE_BLOCKS 32ull
 #define SHORTEST_LONG (96u << 10)
-#define LONGEST_PAGE  (256u << 10)
 
 #define FEW_PAIRS 16
 
@@ -139,23 +138,25 @@ static void find_long_pages(struct probe *p, struct advise_page_scan *scan)
 	const struct advise_page_scan before = *scan;
 	uint64_t step = COARSE_BLOCKS * p->target->block_bytes, phase, page;
 
-	if (step > LONGEST_PAGE / 8)
+	if (step > ADVISE_LONGEST_PAGE / 8)
 		return;
 	p->step_end_ns += p->budget->max_ns / 25;
 	scan_pages(p, probe_next_place(p, (ADVISE_SCAN_POINTS + 2) * step) / step * step + step,
 		   step, ADVISE_SCAN_POINTS, scan);
 	page = advise_page_of(p->measured, &phase);
-	if (page > SHORTEST_LONG && page <= LONGEST_PAGE)
+	if (page > SHORTEST_LONG && page <= ADVISE_LONGEST_PAGE)
 		hold_out(p, page, phase, scan->step_bytes, &scan->pairs);
 	else
 		*scan = before;
 }
 
+/* A comb that the pairs deny was chance, or half of one: the search goes on. */
 static void find_pages(struct probe *p)
 {
 	struct advise_page_scan *scan = &p->measured->page_scan;
 	uint32_t block = p->target->block_bytes;
 	uint64_t step = GRID_BLOCKS * block;
+	double noise = advise_noise(p->measured);
 
 	probe_begin_step(p, "page size", 8);
 	if (find_short_pages(p, scan))
@@ -169,12 +170,11 @@ static void find_pages(struct probe *p)
 		page = advise_page_of(p->measured, &phase);
 		if (page) {
 			hold_out(p, page, phase, scan->step_bytes, &scan->pairs);
-			break;
+			if (advise_pairs_agree(&scan->pairs, noise) > PAIRS_ENOUGH)
+				return;
 		}
 	}
-	/* two points that stand out are half of a comb with twice as many */
-	if (advise_pairs_agree(&scan->pairs, advise_noise(p->measured)) < PAIRS_ENOUGH)
-		find_long_pages(p, scan);
+	find_long_pages(p, scan);
 }
 
 /* What this point costs more than the one beside it, again and again; 0: nothing to speak of. */

@@ -350,8 +350,7 @@ static bool tells_speeds(const struct advise_measured *measured,
 			 const struct advise_inferred *inferred, const struct advise_fit *fit)
 {
 	if (fit->params)
-		return measured->settle == ADVISE_SETTLED || inferred->heads_move ||
-		       fit->error <= ADVISE_TELL_CACHED_LIMIT;
+		return fit->error <= ADVISE_TELL_LIMIT;
 	return inferred->enough && inferred->noise <= ADVISE_TOO_NOISY_ALONE &&
 	       !inferred->heads_move && measured->settle == ADVISE_SETTLED &&
 	       measured->inside.tried && !measured->inside.costs;
