@@ -392,8 +392,11 @@ enum fat_status fat_dev_file_open(const char *path, unsigned flags, struct fat_d
 	if (fd < 0)
 		return fail(error, errno == EBUSY ? FAT_ERR_BUSY : FAT_ERR_OPEN, "open", errno);
 	status = fat_dev_file_from_fd(fd, flags, dev, error);
-	if (status != FAT_OK)
-		close(fd);
+	if (status == FAT_OK)
+		return FAT_OK;
+	close(fd);
+	if (flags & FAT_DEV_CREATE)
+		unlink(path);
 	return status;
 }
 

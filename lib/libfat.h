@@ -175,8 +175,9 @@ struct fat_dev_file_calls {
 
 /*
  * Opens path. Interrupted and short transfers are continued. On success *dev is the caller's, to be
- * closed with fat_dev_close(). On failure *dev is NULL and *error has the detail: FAT_ERR_OPEN,
- * FAT_ERR_BUSY, FAT_ERR_KIND, FAT_ERR_SIZE (empty), FAT_ERR_MEMORY.
+ * closed with fat_dev_close(). On failure *dev is NULL, a file that was created is gone again, and
+ * *error has the detail: FAT_ERR_OPEN, FAT_ERR_BUSY, FAT_ERR_KIND, FAT_ERR_SIZE (empty),
+ * FAT_ERR_MEMORY.
  */
 enum fat_status fat_dev_file_open(const char *path, unsigned flags, struct fat_dev **dev,
 				  struct fat_error *error);

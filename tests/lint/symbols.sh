@@ -10,7 +10,7 @@ aligned_alloc calloc malloc realloc reallocarray free qsort bsearch
 memchr memcmp memcpy memmove memset mempcpy
 strchr strcmp strlen strncmp strnlen strrchr strcspn strspn strcasecmp strncasecmp
 open open64 close fstat fstat64 stat stat64 lseek lseek64 pread pread64 pwrite pwrite64
-fsync fdatasync ftruncate ftruncate64 fallocate fallocate64 flock ioctl
+fsync fdatasync ftruncate ftruncate64 fallocate fallocate64 flock unlink ioctl
 fcntl fcntl64 posix_fadvise posix_fadvise64 readahead
 iconv iconv_open iconv_close
 __errno_location __stack_chk_fail
