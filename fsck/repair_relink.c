@@ -134,6 +134,33 @@ static void gap_of_fault(struct relink *relink, const struct fault *fault)
 	}
 }
 
+static struct gap gap_of_claimant(const struct claimant *claimant)
+{
+	return (struct gap){
+		.missing = claimant->need - claimant->k,
+		.prev = claimant->prev,
+		.cured = {
+			.id = F_CHAIN_SHARED,
+			.dir = claimant->dir,
+			.entry_off = claimant->entry_off,
+			.start = claimant->start,
+			.clus = claimant->join,
+			.last = claimant->prev,
+			.n = claimant->k,
+			.need = claimant->need,
+			.size = claimant->size,
+			.path = claimant->path,
+		},
+		.entry_off = claimant->entry_off,
+	};
+}
+
+/* With a chain of its length, shared or not, it misses nothing, as far as that goes. */
+static bool is_complete(struct fsck *fsck, const struct claimant *claimant)
+{
+	return chain_has_just(fsck, claimant->start, claimant->need);
+}
+
 static void collect_gaps(struct relink *relink)
 {
 	struct fsck *fsck = relink->repair->fsck;
@@ -142,27 +169,10 @@ static void collect_gaps(struct relink *relink)
 		gap_of_fault(relink, fat_vec_at(&fsck->faults, i));
 	for (size_t i = 0; i < fsck->claimants.n; i++) {
 		const struct claimant *claimant = fat_vec_at(&fsck->claimants, i);
-		struct gap gap = {
-			.missing = claimant->need - claimant->k,
-			.prev = claimant->prev,
-			.cured = {
-				.id = F_CHAIN_SHARED,
-				.dir = claimant->dir,
-				.entry_off = claimant->entry_off,
-				.start = claimant->start,
-				.clus = claimant->join,
-				.last = claimant->prev,
-				.n = claimant->k,
-				.need = claimant->need,
-				.size = claimant->size,
-				.path = claimant->path,
-			},
-			.entry_off = claimant->entry_off,
-		};
+		struct gap gap = gap_of_claimant(claimant);
 
-		/* With a chain of its length, shared or not, it misses nothing. */
 		if (!claimant->is_dir && claimant->k < claimant->need &&
-		    !chain_has_just(fsck, claimant->start, claimant->need))
+		    !is_complete(fsck, claimant))
 			push_gap(relink, &gap);
 	}
 }
@@ -253,7 +263,8 @@ static enum fat_status match_skip(struct relink *relink, struct gap *gap)
 		status = fat_table_get(&fsck->table, lost->last, &next);
 		if (status == FAT_OK)
 			status = find_previous(fsck, gap->cured.start, gap->cured.n, next, &link.from);
-		if (status != FAT_OK || link.from == 0)
+		/* To its first cluster: what was skipped is the beginning. */
+		if (status != FAT_OK || (link.from == 0 && next != gap->cured.start))
 			continue;
 		lost->n = 0;
 		status = push_link(relink, gap, &link, link.n, link.head);
@@ -438,6 +449,57 @@ static enum fat_status match_files(struct relink *relink)
 			status = match_length(relink, g, g_end, l, l_end);
 		g = missing <= n ? g_end : g;
 		l = n <= missing ? l_end : l;
+	}
+	return status;
+}
+
+/* Another file that shares that cluster got what is its own. */
+static bool is_settled(const struct relink *relink, uint32_t join)
+{
+	for (size_t i = 0; i < relink->links->n; i++) {
+		const struct repair_link *link = fat_vec_at(relink->links, i);
+
+		if (link->fault.id == F_CHAIN_SHARED && link->fault.clus == join)
+			return true;
+	}
+	return false;
+}
+
+/* The cluster follows another file in a row, and not this one: it is the other's. */
+static bool is_others(const struct fsck *fsck, const struct claimant *claimant)
+{
+	bool others = false;
+
+	for (size_t i = 0; i < fsck->claimants.n; i++) {
+		const struct claimant *other = fat_vec_at(&fsck->claimants, i);
+
+		others = others || (other->join == claimant->join &&
+				    other->entry_off != claimant->entry_off &&
+				    (other->prev == 0 || other->prev + 1 == other->join));
+	}
+	return others && claimant->prev + 1 != claimant->join;
+}
+
+/*
+ * A file whose chain goes on in another's, which happens to be as long: its rest is what nobody
+ * has, if that lies right behind it and is as long, too, and what it shares lies right behind the
+ * other.
+ */
+static enum fat_status match_aside(struct relink *relink)
+{
+	struct fsck *fsck = relink->repair->fsck;
+	enum fat_status status = FAT_OK;
+
+	for (size_t i = 0; i < fsck->claimants.n && i < MAX_SKIPS && status == FAT_OK; i++) {
+		const struct claimant *claimant = fat_vec_at(&fsck->claimants, i);
+		struct gap gap = gap_of_claimant(claimant);
+		struct lost_chain *lost = lost_find(&fsck->lost, claimant->prev + 1);
+
+		if (!claimant->is_dir && claimant->k < claimant->need && claimant->prev && lost &&
+		    lost->head == claimant->prev + 1 && gap_fits(relink, &gap, lost) &&
+		    is_complete(fsck, claimant) && is_others(fsck, claimant) &&
+		    !is_settled(relink, claimant->join))
+			status = link_gap(relink, &gap, lost);
 	}
 	return status;
 }
@@ -706,6 +768,8 @@ enum fat_status repair_find_links(struct repair *repair, struct fat_vec *links)
 		status = match_halves(&relink);
 	if (status == FAT_OK && links->n == 0)
 		status = match_files(&relink);
+	if (status == FAT_OK && links->n == 0)
+		status = match_aside(&relink);
 	if (status == FAT_OK && links->n == 0)
 		status = match_runs(&relink);
 	fat_vec_fini(&relink.gaps);
