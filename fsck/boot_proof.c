@@ -157,6 +157,22 @@ static bool fats_are_wiped(struct fsck *fsck, const struct candidate *candidate)
 	return true;
 }
 
+/* More than one, and all begin alike: copies, whatever their entries 0 and 1 have become. */
+static bool fats_agree(struct fsck *fsck, const struct candidate *candidate)
+{
+	const struct fat_geometry *geometry = &candidate->geometry;
+	uint8_t first[FAT_BOOT_BYTES], other[FAT_BOOT_BYTES];
+
+	if (fat_dev_read(fsck->dev, fat_geometry_fat_off(geometry, 0), first, sizeof first) != FAT_OK)
+		return false;
+	for (uint32_t i = 1; i < geometry->n_fats; i++)
+		if (fat_dev_read(fsck->dev, fat_geometry_fat_off(geometry, i), other,
+				 sizeof other) != FAT_OK ||
+		    memcmp(first, other, sizeof first) != 0)
+			return false;
+	return geometry->n_fats > 1;
+}
+
 /* By that copy of the FAT, a cluster of the first ones is in use, other than FAT32's root. */
 static bool uses_clusters_in(struct fsck *fsck, const struct candidate *candidate, uint32_t copy)
 {
@@ -274,6 +290,7 @@ static void weigh_anchor(struct fsck *fsck, struct candidate *candidate)
 		    (anchor.n_dirs_right > 0 || uses_clusters(fsck, candidate)))
 			candidate->has_fat = candidate->geometry.n_fats == 1 ||
 					     fats_are_wiped(fsck, candidate) ||
+					     fats_agree(fsck, candidate) ||
 					     anchor.n_dirs_right + anchor.first_right >
 						     1 + anchor.n_dirs_wrong;
 		return;
