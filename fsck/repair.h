@@ -100,6 +100,11 @@ enum fat_status repair_join_run(struct repair *repair, const struct repair_link 
  * both links are set right: *crossed. repair_cross.c
  */
 enum fat_status repair_uncross(struct repair *repair, const struct fault *fault, bool *crossed);
+/*
+ * The same fault. If one file, and no other, is too short by just as much, it takes that one's size:
+ * *taken. repair_cross.c
+ */
+enum fat_status repair_take_size(struct repair *repair, const struct fault *fault, bool *taken);
 
 /* Gives each but one of those who share a cluster its own copy; *n: how many. repair_clone.c */
 enum fat_status repair_clone(struct repair *repair, size_t *n);

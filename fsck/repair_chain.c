@@ -120,12 +120,15 @@ static enum fat_status end_at_bad(struct repair *repair, const struct fault *fau
 /* Too long: cut, or what it runs into was another's that now lacks it. */
 static enum fat_status cut(struct repair *repair, const struct fault *fault)
 {
-	bool crossed = false;
-	enum fat_status status = fault->b == WALK_END && !fault->is_dir ?
-					 repair_uncross(repair, fault, &crossed) :
-					 FAT_OK;
+	bool done = false;
+	enum fat_status status = FAT_OK;
 
-	return status == FAT_OK && !crossed ?
+	if (fault->b == WALK_END && !fault->is_dir) {
+		status = repair_uncross(repair, fault, &done);
+		if (status == FAT_OK && !done)
+			status = repair_take_size(repair, fault, &done);
+	}
+	return status == FAT_OK && !done ?
 		       repair_set_end(repair, FAT_STAGE_DETACH, fault->last) :
 		       status;
 }

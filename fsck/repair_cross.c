@@ -6,6 +6,10 @@
  * that is next in the other's row: with both links led back, both are just as long as their files. If
  * there is one such pair of links only, and one partner, that is what happened. Where a file lies in
  * pieces, the row of one of them tells as much, if no pair is better; else nothing is done.
+ *
+ * Of two files that each have as many clusters as the other needs, starts or sizes were exchanged; which,
+ * nobody knows. The longer chain keeps all its clusters and takes the other's size: no byte gets out of
+ * its file, whichever it was.
  */
 #include "repair.h"
 
@@ -96,4 +100,42 @@ enum fat_status repair_uncross(struct repair *repair, const struct fault *fault,
 	return status == FAT_OK ? repair_set_entry(repair, FAT_STAGE_DETACH, crossing.b.from,
 						   crossing.a.to) :
 				  status;
+}
+
+static bool are_exchanged(struct fsck *fsck, const struct fault *longer, const struct fault *shorter)
+{
+	return longer->id == F_CHAIN_LONG && longer->b == WALK_END && !longer->is_dir &&
+	       shorter->id == F_CHAIN_SHORT && !shorter->is_dir &&
+	       shorter->n == longer->need && chain_has_just(fsck, longer->start, shorter->need);
+}
+
+/* What the shorter one misses is lost: that is its own rest. */
+static bool has_rest(const struct fsck *fsck, const struct fault *shorter)
+{
+	for (size_t i = 0; i < fsck->lost.n; i++)
+		if (((const struct lost_chain *)fat_vec_at(&fsck->lost, i))->n ==
+		    shorter->need - shorter->n)
+			return true;
+	return false;
+}
+
+enum fat_status repair_take_size(struct repair *repair, const struct fault *fault, bool *taken)
+{
+	struct fsck *fsck = repair->fsck;
+	const struct fault *partner = NULL;
+	size_t n_partners = 0, n_rivals = 0;
+
+	*taken = false;
+	for (size_t i = 0; i < fsck->faults.n && i < MAX_PARTNERS; i++)
+		if (are_exchanged(fsck, fault, fat_vec_at(&fsck->faults, i))) {
+			partner = fat_vec_at(&fsck->faults, i);
+			n_partners++;
+		}
+	for (size_t i = 0; i < fsck->faults.n && i < MAX_PARTNERS && n_partners == 1; i++)
+		n_rivals += are_exchanged(fsck, fat_vec_at(&fsck->faults, i), partner);
+	if (n_partners != 1 || n_rivals != 1 || has_rest(fsck, partner))
+		return FAT_OK;
+	*taken = true;
+	return repair_set_start(repair, FAT_STAGE_DETACH, fault->entry_off, fault->start,
+				partner->size);
 }
