@@ -2,10 +2,10 @@
 /*
  * anchor: does a geometry hold on to what is on the volume?
  *
- * A wrong sector, cluster, FAT or root size puts every cluster in a wrong place. Then the folders that
- * the root names are not where it says (the first cluster of a folder names itself in "."), and no
- * chain is as long as its file. Looks at the root's first entries that lead to one, and at chains of
- * bounded length, only: fragments all over a large FAT cost a read each.
+ * A wrong sector, cluster, FAT or root size puts every cluster in a wrong place. Then the folders
+ * that the root names are not where it says (the first cluster of a folder names itself in "."),
+ * and no chain is as long as its file. Looks at the root's first entries that lead to one, and at
+ * chains of bounded length, only: fragments all over a large FAT cost a read each.
  */
 #include "bytes.h"
 #include "fsck.h"
@@ -59,7 +59,8 @@ static void try_dir(struct fsck *view, const struct fat_dirent *dirent, struct a
 	enum cluster_look look;
 	uint32_t dotdot, dot;
 
-	if (cluster_look(view, dirent->start_clus, &look, &dotdot) != FAT_OK || look == LOOK_UNREADABLE)
+	if (cluster_look(view, dirent->start_clus, &look, &dotdot) != FAT_OK ||
+	    look == LOOK_UNREADABLE)
 		return;
 	if (look != LOOK_DIR && has_wrong_dot(view, dirent->start_clus, &dot))
 		note_misnamed(anchor, dot - dirent->start_clus);
@@ -103,7 +104,8 @@ static void try_slot(struct fsck *view, const uint8_t *slot, struct anchor *anch
 }
 
 /* The slots of one piece of the root; false: its end mark is in there. */
-static bool try_slots(struct fsck *view, const uint8_t *slots, size_t n_bytes, struct anchor *anchor)
+static bool try_slots(struct fsck *view, const uint8_t *slots, size_t n_bytes,
+		      struct anchor *anchor)
 {
 	for (size_t at = 0; at < n_bytes; at += FAT_SLOT_BYTES) {
 		if (slots[at] == 0)
@@ -118,7 +120,8 @@ static void try_root(struct fsck *view, struct anchor *anchor)
 {
 	const struct fat_geometry *geometry = &view->geometry;
 	uint8_t slots[MAX_ENTRIES * FAT_SLOT_BYTES];
-	uint64_t off = fat_geometry_root_off(geometry), end = off + fat_geometry_root_bytes(geometry);
+	uint64_t off = fat_geometry_root_off(geometry);
+	uint64_t end = off + fat_geometry_root_bytes(geometry);
 	bool more = true;
 
 	if (geometry->type == FAT_TYPE_32) {

@@ -352,7 +352,8 @@ bool boot_infer_size(struct fsck *fsck, const struct candidate *main, struct can
 
 /* ---- the end of the volume ---- */
 
-/* What one copy of the FAT makes of the volume; with two or more, the first may be the damaged one.
+/*
+ * What one copy of the FAT makes of the volume; with two or more, the first may be the damaged one.
  */
 static enum fat_status look_by_copy(const struct fsck *fsck, const struct candidate *candidate,
 				    uint32_t copy, int64_t *score, bool *sound)
@@ -363,7 +364,8 @@ static enum fat_status look_by_copy(const struct fsck *fsck, const struct candid
 	return trial_look(fsck, &candidate->boot, &geometry, score, sound);
 }
 
-/* The last cluster whose entry is in use in that copy, behind the last one that there is; 0: none.
+/*
+ * The last cluster whose entry is in use in that copy, behind the last one that there is; 0: none.
  */
 static uint32_t last_in_use(struct fsck *fsck, const struct candidate *wider, uint32_t copy,
 			    uint32_t last)
@@ -453,7 +455,8 @@ static uint32_t widest_copy(struct fsck *fsck, const struct candidate *main,
 
 bool boot_infer_total(struct fsck *fsck, const struct candidate *main, struct candidate *found)
 {
-	uint32_t most = most_clusters(fsck, &main->geometry, main->geometry.type), last = 0, copy = 0;
+	uint32_t most = most_clusters(fsck, &main->geometry, main->geometry.type);
+	uint32_t last = 0, copy = 0;
 	int64_t as_main, as_found;
 	bool sound;
 

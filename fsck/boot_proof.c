@@ -2,8 +2,8 @@
 /*
  * boot_proof: how much of what a boot sector says is really there.
  *
- * Points for each thing that is where the sector puts it: FATs that begin like FATs, a root, folders
- * that name their own cluster, a FAT as long as the clusters need. Reads; decides nothing.
+ * Points for each thing that is where the sector puts it: FATs that begin like FATs, a root,
+ * folders that name their own cluster, a FAT as long as the clusters need. Reads; decides nothing.
  */
 #include "boot_proof.h"
 
@@ -138,7 +138,10 @@ static bool is_shrunken(const struct candidate *candidate)
 	       candidate->geometry.fat_sec / 4 > needed_fat_sec(&candidate->geometry);
 }
 
-/* Entries 0 and 1 of each FAT are a FAT's, zeros or ones: not another thing where a FAT ought to be. */
+/*
+ * Entries 0 and 1 of each FAT are a FAT's, zeros or ones: not another thing where a FAT ought to
+ * be.
+ */
 static bool fats_are_wiped(struct fsck *fsck, const struct candidate *candidate)
 {
 	uint8_t bytes[3];
@@ -163,7 +166,8 @@ static bool fats_agree(struct fsck *fsck, const struct candidate *candidate)
 	const struct fat_geometry *geometry = &candidate->geometry;
 	uint8_t first[FAT_BOOT_BYTES], other[FAT_BOOT_BYTES];
 
-	if (fat_dev_read(fsck->dev, fat_geometry_fat_off(geometry, 0), first, sizeof first) != FAT_OK)
+	if (fat_dev_read(fsck->dev, fat_geometry_fat_off(geometry, 0), first, sizeof first) !=
+	    FAT_OK)
 		return false;
 	for (uint32_t i = 1; i < geometry->n_fats; i++)
 		if (fat_dev_read(fsck->dev, fat_geometry_fat_off(geometry, i), other,
@@ -207,8 +211,8 @@ static bool root_is_doubtful(struct fsck *fsck, const struct candidate *candidat
 }
 
 /*
- * FAT12/16: the root's last slot is in use, and what lies behind it goes on as a root does: there are
- * more entries than the sector says.
+ * FAT12/16: the root's last slot is in use, and what lies behind it goes on as a root does: there
+ * are more entries than the sector says.
  */
 static bool root_runs_on(struct fsck *fsck, const struct candidate *candidate)
 {
@@ -218,20 +222,21 @@ static bool root_runs_on(struct fsck *fsck, const struct candidate *candidate)
 	bool empty;
 
 	return geometry->root_entries > 0 &&
-	       fat_dev_read(fsck->dev, end - FAT_SLOT_BYTES, &last, sizeof last) == FAT_OK && last &&
-	       holds_root(fsck, geometry, end, &empty) && !empty;
+	       fat_dev_read(fsck->dev, end - FAT_SLOT_BYTES, &last, sizeof last) == FAT_OK &&
+	       last && holds_root(fsck, geometry, end, &empty) && !empty;
 }
 
 /*
- * FAT12/16: other things than entries are in the root, and the FAT is not as long as the clusters need
- * or the device ends too early: two sizes that are wrong at once put the root among the files.
+ * FAT12/16: other things than entries are in the root, and the FAT is not as long as the clusters
+ * need or the device ends too early: two sizes that are wrong at once put the root among the files.
  */
 static bool root_is_strange(struct fsck *fsck, const struct candidate *candidate)
 {
 	const struct fat_geometry *geometry = &candidate->geometry;
 	uint8_t slots[SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES];
 	struct fsck view = { .geometry = *geometry };
-	uint64_t off = fat_geometry_root_off(geometry), end = off + fat_geometry_root_bytes(geometry);
+	uint64_t off = fat_geometry_root_off(geometry);
+	uint64_t end = off + fat_geometry_root_bytes(geometry);
 
 	if (end > fsck->dev->size_bytes)
 		return true;
@@ -245,8 +250,8 @@ static bool root_is_strange(struct fsck *fsck, const struct candidate *candidate
 }
 
 /*
- * The root begins right behind the FATs, as that of FAT12/16 must, and with its first entry: then there
- * are as many FATs, and as long ones, as the sector says.
+ * The root begins right behind the FATs, as that of FAT12/16 must, and with its first entry: then
+ * there are as many FATs, and as long ones, as the sector says.
  */
 static bool root_follows_fats(struct fsck *fsck, const struct candidate *candidate)
 {
@@ -256,7 +261,8 @@ static bool root_follows_fats(struct fsck *fsck, const struct candidate *candida
 	uint8_t before[FAT_SLOT_BYTES];
 	size_t n_zero = 0;
 
-	if (is_elsewhere || candidate->root <= 0 || candidate->root_empty || candidate->length <= 0 ||
+	if (is_elsewhere || candidate->root <= 0 || candidate->root_empty ||
+	    candidate->length <= 0 ||
 	    fat_dev_read(fsck->dev, off - sizeof before, before, sizeof before) != FAT_OK)
 		return false;
 	while (n_zero < sizeof before && before[n_zero] == 0)

@@ -16,7 +16,8 @@ struct candidate {
 	bool is_atari;
 	bool usable; /* describes a volume at all */
 	int proof;
-	int root, length; /* parts of it: a root is there; the FAT is as long as the clusters need */
+	int root;   /* part of it: a root is there */
+	int length; /* part of it: the FAT is as long as the clusters need */
 	bool root_empty;  /* its first slot was never used */
 	bool rootless;    /* there is none, or an empty one though clusters are in use */
 	bool weak;        /* what is in the root is no proof of a cluster's size */
@@ -34,17 +35,18 @@ void candidate_judge(struct fsck *fsck, struct candidate *candidate);
 /* Whether a root may begin in that cluster: slots, and no dots. */
 bool candidate_root_may_be(struct fsck *fsck, const struct candidate *candidate, uint32_t clus);
 /*
- * Formatters make a FAT as long as the clusters need, and round it up a little. 1: it is so; below 0:
- * far from it.
+ * Formatters make a FAT as long as the clusters need, and round it up a little. 1: it is so; below
+ * 0: far from it.
  */
 int boot_prove_length(const struct fat_geometry *geometry);
 bool candidate_deviates(const struct candidate *candidate, enum fat_boot_deviation_id id);
 
 /*
- * Where FAT32's root is, if the cluster that the boot sector names holds none: found by the folders in
- * it, whose ".." is 0. *clus 0: not found. boot_root.c
+ * Where FAT32's root is, if the cluster that the boot sector names holds none: found by the folders
+ * in it, whose ".." is 0. *clus 0: not found. boot_root.c
  */
-enum fat_status boot_find_root(struct fsck *fsck, const struct candidate *candidate, uint32_t *clus);
+enum fat_status boot_find_root(struct fsck *fsck, const struct candidate *candidate,
+			       uint32_t *clus);
 /* The cluster that it calls the root is another folder: "." in it says so. boot_root.c */
 bool boot_root_is_folder(struct fsck *fsck, const struct candidate *candidate);
 
@@ -55,8 +57,9 @@ uint64_t boot_room_clus(const struct fsck *fsck, const struct fat_geometry *geom
 void boot_set_total(struct fat_boot *boot, uint64_t total_sec);
 
 /*
- * The one boot sector, if there is just one, under which the whole volume is without fault, and that
- * differs from main in one field, or, where main is not usable, in all. false: not known. boot_infer.c
+ * The one boot sector, if there is just one, under which the whole volume is without fault, and
+ * that differs from main in one field, or, where main is not usable, in all. false: not known.
+ * boot_infer.c
  */
 bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidate *found);
 
@@ -67,8 +70,8 @@ bool boot_infer(struct fsck *fsck, const struct candidate *main, struct candidat
 bool boot_infer_size(struct fsck *fsck, const struct candidate *main, struct candidate *found);
 
 /*
- * A larger sector count, if clusters in use lie behind the end that main draws, and less is wrong with
- * them in the volume. boot_infer.c
+ * A larger sector count, if clusters in use lie behind the end that main draws, and less is wrong
+ * with them in the volume. boot_infer.c
  */
 bool boot_infer_total(struct fsck *fsck, const struct candidate *main, struct candidate *found);
 

@@ -72,7 +72,8 @@ struct before {
 	uint32_t clus, found;
 };
 
-static enum fat_status note_before(void *context, uint32_t first, uint32_t n, const uint32_t *values)
+static enum fat_status note_before(void *context, uint32_t first, uint32_t n,
+				   const uint32_t *values)
 {
 	struct before *before = context;
 

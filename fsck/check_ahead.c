@@ -3,9 +3,9 @@
  * check_ahead: large files of one unit of a directory, followed side by side.
  *
  * A chain in no order costs the processor a wait for memory at each cluster; sixteen chains wait
- * together. Invariant: what a look finds is the same as without this. So it begins only with a unit of
- * ordinary files, and whatever is not ordinary in one of the chains takes back all claims: then each
- * is followed by itself, in its turn.
+ * together. Invariant: what a look finds is the same as without this. So it begins only with a unit
+ * of ordinary files, and whatever is not ordinary in one of the chains takes back all claims: then
+ * each is followed by itself, in its turn.
  */
 #include "fsck.h"
 

@@ -2,8 +2,9 @@
 /*
  * check_announce: directories that will be read soon are asked for before, many at a time.
  *
- * The medium gets them in one go and in its own order, instead of one by one with a wait for each. Only
- * asks: knows nothing of what is in them, changes nothing, and what goes wrong is seen when they are read.
+ * The medium gets them in one go and in its own order, instead of one by one with a wait for each.
+ * Only asks: knows nothing of what is in them, changes nothing, and what goes wrong is seen when
+ * they are read.
  */
 #include "bytes.h"
 #include "fsck.h"

@@ -2,13 +2,15 @@
 /*
  * check_chain: follows one chain.
  *
- * The invariant behind it: on a sound volume each cluster in use is referred to exactly once. Claiming
- * sets a bit a cluster, so a second claim shows itself, and no walk is longer than the volume.
+ * The invariant behind it: on a sound volume each cluster in use is referred to exactly once.
+ * Claiming sets a bit a cluster, so a second claim shows itself, and no walk is longer than the
+ * volume.
  */
 #include "fsck.h"
 
 /* Whether clus is one of the n clusters of the chain from start on. */
-static enum fat_status is_own(struct fsck *fsck, uint32_t start, uint32_t n, uint32_t clus, bool *own)
+static enum fat_status is_own(struct fsck *fsck, uint32_t start, uint32_t n, uint32_t clus,
+			      bool *own)
 {
 	enum fat_status status = FAT_OK;
 
@@ -50,8 +52,8 @@ static enum fat_status claim(struct fsck *fsck, uint32_t start, bool for_file, s
 enum purpose { LOOK, CLAIM_FILE, CLAIM_DIR, CLAIM_LOST };
 
 /*
- * A lost chain jumps to a cluster that the one before it leads to as well: they belong together, and
- * the jump is what is wrong. *aside: so it is.
+ * A lost chain jumps to a cluster that the one before it leads to as well: they belong together,
+ * and the jump is what is wrong. *aside: so it is.
  */
 static enum fat_status leads_aside(struct fsck *fsck, uint32_t from, uint32_t to, bool *aside)
 {
@@ -143,5 +145,6 @@ bool chain_has_just(struct fsck *fsck, uint32_t start, uint32_t n)
 {
 	struct walk walk;
 
-	return chain_peek(fsck, start, n + 1, &walk) == FAT_OK && walk.end == WALK_END && walk.n == n;
+	return chain_peek(fsck, start, n + 1, &walk) == FAT_OK && walk.end == WALK_END &&
+	       walk.n == n;
 }

@@ -2,9 +2,9 @@
 /*
  * check_dir: the slots of one directory in their order.
  *
- * Knows what may follow what: dots first, long-name slots before their entry, nothing behind the end
- * mark. Tells entries from garbage 16 slots at a time, for damage comes in sectors. What an entry says
- * is check_entry.c's business.
+ * Knows what may follow what: dots first, long-name slots before their entry, nothing behind the
+ * end mark. Tells entries from garbage 16 slots at a time, for damage comes in sectors. What an
+ * entry says is check_entry.c's business.
  *
  * Every case of a slot:
  *   0 first      the end; slots in use behind it are either hidden files (one of them leads to a
@@ -161,7 +161,9 @@ static bool label_is_valid(const uint8_t *name)
 	return !(fat_short_check(copy) & (FAT_SHORT_CONTROL | FAT_SHORT_RESERVED));
 }
 
-/* Not a label but a file or a directory whose attributes are wrong; *attr: what they ought to be. */
+/*
+ * Not a label but a file or a directory whose attributes are wrong; *attr: what they ought to be.
+ */
 static bool leads_somewhere(struct fsck *fsck, const uint8_t *slot, const struct fat_dirent *dirent,
 			    uint8_t *attr)
 {
@@ -359,7 +361,10 @@ static enum fat_status next_slot(struct dir_check *check, uint8_t *slot, uint64_
 	return check_slot(check, slot, off);
 }
 
-/* 16 slots that cannot be read: nothing can be said of them, nor of a name that begins or ends there. */
+/*
+ * 16 slots that cannot be read: nothing can be said of them, nor of a name that begins or ends
+ * there.
+ */
 static bool skip_gap(struct dir_check *check, uint64_t off, size_t n_slots)
 {
 	if (!fat_dev_unreadable(check->fsck->dev, off, n_slots * FAT_SLOT_BYTES))
@@ -377,7 +382,9 @@ static bool skip_gap(struct dir_check *check, uint64_t off, size_t n_slots)
 
 /* ---- clusters that are not the directory's ---- */
 
-/* Whole clusters from clus on, to the chain's end or to a number of them: garbage, and no entries. */
+/*
+ * Whole clusters from clus on, to the chain's end or to a number of them: garbage, and no entries.
+ */
 static enum fat_status is_garbage_tail(struct fsck *fsck, uint32_t clus, bool *tail)
 {
 	uint32_t n_slots = fsck->geometry.cluster_bytes / FAT_SLOT_BYTES, n_garbage = 0;
@@ -464,7 +471,8 @@ static enum fat_status check_piece(struct dir_check *check, struct fat_dir *dir)
 
 	for (size_t first = 0; first < n_slots && status == FAT_OK && !check->stop;
 	     first += SLOT_GARBAGE_UNIT) {
-		size_t n = n_slots - first < SLOT_GARBAGE_UNIT ? n_slots - first : SLOT_GARBAGE_UNIT;
+		size_t n =
+			n_slots - first < SLOT_GARBAGE_UNIT ? n_slots - first : SLOT_GARBAGE_UNIT;
 		uint8_t *slots = dir->buf + first * FAT_SLOT_BYTES;
 		uint64_t off = dir->off + first * FAT_SLOT_BYTES;
 		bool garbage = slots_are_garbage(check->fsck, slots, n);
@@ -525,7 +533,8 @@ static void check_ends(struct dir_check *check)
 	node->is_full = !check->ended && node->n_clus > 0;
 	if (check->gap_bytes) {
 		check->fsck->count.gaps++;
-		dir_fault(check, F_DIR_UNREADABLE, check->gap_off, check->gap_off, check->gap_bytes);
+		dir_fault(check, F_DIR_UNREADABLE, check->gap_off, check->gap_off,
+			  check->gap_bytes);
 	}
 	drop_pending(check);
 	mark_taken_names(check);
@@ -542,7 +551,8 @@ static void check_ends(struct dir_check *check)
 /* At most a name a slot. */
 static void expect_names(struct dir_check *check, const struct dir_node *node)
 {
-	uint64_t n_slots = (uint64_t)node->n_clus * check->fsck->geometry.cluster_bytes / FAT_SLOT_BYTES;
+	uint64_t n_slots =
+		(uint64_t)node->n_clus * check->fsck->geometry.cluster_bytes / FAT_SLOT_BYTES;
 	size_t n = (size_t)min_u64(n_slots, FAT_MAX_DIR_SLOTS);
 
 	name_set_expect(&check->shorts, n);

@@ -37,8 +37,8 @@ enum fat_status check_entry(struct dir_check *check, const uint8_t *slot, uint64
 bool check_long_fits(const struct dir_check *check, const uint8_t *slot);
 
 /*
- * A slot that begins with 0. true: it is an empty file for certain, and put down as a fault; whether
- * others are entries is known when all chains are: zeroed_report(). check_zeroed.c
+ * A slot that begins with 0. true: it is an empty file for certain, and put down as a fault;
+ * whether others are entries is known when all chains are: zeroed_report(). check_zeroed.c
  */
 bool zeroed_note(struct dir_check *check, const uint8_t *slot, uint64_t off);
 

@@ -382,7 +382,8 @@ static enum fat_status holds_only_garbage(const struct entry *entry, bool *garba
 		status = fat_dir_read(&dir);
 		if (status != FAT_OK || dir.len_bytes == 0)
 			break;
-		for (size_t at = 0; at < dir.len_bytes; at += (size_t)SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES) {
+		for (size_t at = 0; at < dir.len_bytes;
+		     at += (size_t)SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES) {
 			n_units++;
 			n_garbage += slots_are_noise(fsck, dir.buf + at, SLOT_GARBAGE_UNIT);
 		}
@@ -393,7 +394,8 @@ static enum fat_status holds_only_garbage(const struct entry *entry, bool *garba
 }
 
 /* An entry with the directory bit: does it lead to a directory? */
-static enum fat_status is_really_file(const struct entry *entry, enum cluster_look look, bool *is_file)
+static enum fat_status is_really_file(const struct entry *entry, enum cluster_look look,
+				      bool *is_file)
 {
 	struct fsck *fsck = entry->check->fsck;
 	uint64_t need = fat_geometry_clus_for(&fsck->geometry, entry->dirent.size_bytes);
@@ -447,8 +449,8 @@ static enum fat_status claim_dir(const struct entry *entry)
 
 /*
  * Whose it is shows when all others have claimed theirs. id: what it is if it is nobody else's.
- * maybe_dir: it may be a directory all the same. foreign: of another parent, so that even those others
- * come first; and last of all who is not even marked as a directory.
+ * maybe_dir: it may be a directory all the same. foreign: of another parent, so that even those
+ * others come first; and last of all who is not even marked as a directory.
  */
 static enum fat_status judge_last(const struct entry *entry, enum fault_id id, bool maybe_dir,
 				  bool foreign)
@@ -544,15 +546,18 @@ static enum fat_status check_dir_chain(struct entry *entry)
 	return check_file_chain(entry);
 }
 
-/* Directories were looked at before files, or are just now: what they lead to is known to be theirs. */
+/*
+ * Directories were looked at before files, or are just now: what they lead to is known to be
+ * theirs.
+ */
 static bool knows_dirs(const struct fsck *fsck)
 {
 	return fsck->has_dir_clusters || fsck->sweep == SWEEP_DIRS;
 }
 
 /*
- * A file that leads to a directory: the bit got lost. One with a size must be of this parent, and not be
- * just as long as its chain: else it is what somebody saved of a directory.
+ * A file that leads to a directory: the bit got lost. One with a size must be of this parent, and
+ * not be just as long as its chain: else it is what somebody saved of a directory.
  */
 static enum fat_status is_really_dir(const struct entry *entry, bool *is_dir, bool *foreign)
 {
@@ -634,7 +639,7 @@ bool check_long_fits(const struct dir_check *check, const uint8_t *slot)
 	unsigned flaws;
 
 	return check->n_pend > 0 && !check->after_gap &&
-	       fat_long_assemble((const uint8_t (*)[FAT_SLOT_BYTES])check->pend, check->n_pend, slot,
+	       fat_long_assemble((const uint8_t(*)[FAT_SLOT_BYTES])check->pend, check->n_pend, slot,
 				 &longname, &flaws) == FAT_LONG_OK;
 }
 
@@ -647,7 +652,8 @@ static bool is_garbage(const struct entry *entry)
 		return !check_long_fits(entry->check, entry->slot);
 	return fat_short_check(d->name) & FAT_SHORT_CONTROL &&
 	       (d->attr & ~FAT_ATTR_KNOWN ||
-		(d->start_clus && !fat_geometry_has_clus(&entry->check->fsck->geometry, d->start_clus)));
+		(d->start_clus &&
+		 !fat_geometry_has_clus(&entry->check->fsck->geometry, d->start_clus)));
 }
 
 enum fat_status check_entry(struct dir_check *check, const uint8_t *slot, uint64_t off)

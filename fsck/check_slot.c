@@ -69,7 +69,10 @@ bool slots_are_garbage(const struct fsck *fsck, const uint8_t *slots, size_t n_s
 	return n_bad > 2 && n_bad * 2 > n_used;
 }
 
-/* What the entry leads to is nobody's, and just what it says: a chain of its length, or a directory. */
+/*
+ * What the entry leads to is nobody's, and just what it says: a chain of its length, or a
+ * directory.
+ */
 static bool chain_proves(struct fsck *fsck, const struct fat_dirent *dirent)
 {
 	uint64_t need = fat_geometry_clus_for(&fsck->geometry, dirent->size_bytes);
@@ -122,8 +125,8 @@ static bool only_name_is_bad(const struct fsck *fsck, const struct fat_dirent *d
 
 static bool is_empty_file(const struct fat_dirent *dirent)
 {
-	return !(dirent->attr & (FAT_ATTR_DIRECTORY | FAT_ATTR_VOLUME)) && dirent->start_clus == 0 &&
-	       dirent->size_bytes == 0 && dirent->write_date != 0;
+	return !(dirent->attr & (FAT_ATTR_DIRECTORY | FAT_ATTR_VOLUME)) &&
+	       dirent->start_clus == 0 && dirent->size_bytes == 0 && dirent->write_date != 0;
 }
 
 bool slot_is_proven(struct fsck *fsck, const uint8_t *slot)
@@ -226,8 +229,8 @@ bool dir_other_birth(struct fsck *fsck, const struct fat_dirent *entry)
 	uint8_t slot[FAT_SLOT_BYTES];
 	struct fat_dirent dot;
 
-	if (fat_dev_read(fsck->dev, fat_geometry_cluster_off(&fsck->geometry, entry->start_clus), slot,
-			 sizeof slot) != FAT_OK)
+	if (fat_dev_read(fsck->dev, fat_geometry_cluster_off(&fsck->geometry, entry->start_clus),
+			 slot, sizeof slot) != FAT_OK)
 		return false;
 	fat_dirent_decode(slot, fsck->geometry.type, &dot);
 	return entry->create_date != 0 && dot.create_date != 0 &&

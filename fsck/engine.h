@@ -14,8 +14,8 @@ struct engine_user {
 	/* The first look found this. */
 	void (*found)(void *context, const struct fault *fault);
 	/*
-	 * Something was done about a fault, as `done` says with the fault's own words filled in; NULL:
-	 * it stays. Repairs have consequences, so it need not have been found at first.
+	 * Something was done about a fault, as `done` says with the fault's own words filled in;
+	 * NULL: it stays. Repairs have consequences, so it need not have been found at first.
 	 */
 	void (*done)(void *context, const struct fault *fault, const char *done);
 	/* May this be repaired? Only asked with MODE_ASK. */
@@ -42,7 +42,7 @@ struct engine {
 	bool lost_bearings;   /* where things are is not known: nothing more can be looked at */
 	bool heal;	      /* what can be read elsewhere only is to be written anew */
 	struct fat_vec suspects; /* of struct lost_chain: they may belong to what cannot be read */
-	bool not_clean;	      /* the repaired volume would not have been clean: nothing is to be written */
+	bool not_clean; /* the repaired volume would not have been: nothing is to be written */
 };
 
 /* txn: a fat_txn overlay; the engine does not close it. */
@@ -51,8 +51,8 @@ enum fat_status engine_init(struct engine *engine, const struct fsck_options *op
 void engine_fini(struct engine *engine);
 
 /*
- * All passes and all repairs, in the overlay. Afterwards engine->fsck has the counts, and the overlay
- * the edits, checked clean; the caller commits them or not.
+ * All passes and all repairs, in the overlay. Afterwards engine->fsck has the counts, and the
+ * overlay the edits, checked clean; the caller commits them or not.
  */
 enum fat_status engine_run(struct engine *engine);
 
@@ -60,8 +60,8 @@ enum fat_status engine_run(struct engine *engine);
 bool engine_has_work(const struct engine *engine);
 
 /*
- * Sends the edits down, stage by stage. undo: a layer of the stack that saves what is overwritten, or
- * NULL. FAT_OK also if there is nothing to write.
+ * Sends the edits down, stage by stage. undo: a layer of the stack that saves what is overwritten,
+ * or NULL. FAT_OK also if there is nothing to write.
  */
 enum fat_status engine_commit(struct engine *engine, struct fat_dev *undo);
 
@@ -71,7 +71,10 @@ enum fsck_exit engine_exit(const struct engine *engine);
 /* view.c: sets the source of the table. */
 enum fat_status view_choose(struct fsck *fsck);
 
-/* unreadable.c: after a commit, sectors of a FAT that another copy knows; dev is the layer below the txn. */
+/*
+ * unreadable.c: after a commit, sectors of a FAT that another copy knows; dev is the layer below
+ * the txn.
+ */
 enum fat_status unreadable_heal(struct fsck *fsck, struct fat_dev *dev);
 
 /* policy.c: what to do about a fault, without asking anybody. */

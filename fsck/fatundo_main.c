@@ -64,7 +64,8 @@ static const char *verdict_text(enum fat_undo_verdict verdict)
 	case FAT_UNDO_OTHER_SIZE:
 		return "has another size than the device the undo file was made for";
 	case FAT_UNDO_OTHER_DATA:
-		return "is not the device the undo file was made for, or has been written to since; "
+		return "is not the device the undo file was made for, or has been written to "
+		       "since; "
 		       "--force rolls back all the same, and loses what was written";
 	}
 	return "sound";

@@ -12,14 +12,14 @@
 #include <string.h>
 
 static const struct fault_kind kinds[N_FAULT_IDS] = {
-#define FAULT(code_, id_, severity_, auto_, level_, how_, message_, fix_)                               \
-	[F_##id_] = { .code = "F" #code_,                                                         \
-		      .id = #id_,                                                                 \
-		      .severity = SEV_##severity_,                                                \
-		      .automatic = AUTO_##auto_,                                                  \
-		      .level = LEVEL_##level_,                                                    \
-		      .how = HOW_##how_,                                                          \
-		      .message = (message_),                                                        \
+#define FAULT(code_, id_, severity_, auto_, level_, how_, message_, fix_)                          \
+	[F_##id_] = { .code = "F" #code_,                                                          \
+		      .id = #id_,                                                                  \
+		      .severity = SEV_##severity_,                                                 \
+		      .automatic = AUTO_##auto_,                                                   \
+		      .level = LEVEL_##level_,                                                     \
+		      .how = HOW_##how_,                                                           \
+		      .message = (message_),                                                       \
 		      .fix = (fix_) },
 #include "faults.def"
 #undef FAULT

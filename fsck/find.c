@@ -105,7 +105,8 @@ static enum fat_status try_live(struct search *search, const uint8_t *slot, uint
 	return FAT_OK;
 }
 
-/* Of the deleted long-name slots before an entry only the last ones with one checksum are its own.
+/*
+ * Of the deleted long-name slots before an entry only the last ones with one checksum are its own.
  */
 static void trim_parts(struct found_entry *entry)
 {
@@ -196,7 +197,8 @@ static enum fat_status try_slot(struct search *search, const uint8_t *slot, uint
 		is_deleted ? (slot[11] & FAT_ATTR_KNOWN) == FAT_ATTR_LONG : kind == FAT_SLOT_LONG;
 	enum fat_status status = FAT_OK;
 
-	if (is_long && (search->deleted || !is_deleted)) { /* -u makes them live before their entry */
+	if (is_long &&
+	    (search->deleted || !is_deleted)) { /* -u makes them live before their entry */
 		hold(search, slot, off);
 		return FAT_OK;
 	}

@@ -26,7 +26,8 @@ enum fat_status find_path(struct fsck *fsck, const char *path, struct found_entr
 
 /*
  * Whether n clusters from start on are there and free, so that nothing else has been written there.
- * Lost ones that lead on as the file's chain would are what a run with -u that was cut has prepared.
+ * Lost ones that lead on as the file's chain would are what a run with -u that was cut has
+ * prepared.
  */
 enum fat_status find_run_is_free(struct fsck *fsck, uint32_t start, uint32_t n, bool *is_free);
 

@@ -2,8 +2,8 @@
 /*
  * fsck: the working memory of a check, and its limits.
  *
- * Everything that a hostile volume can make grow is a vec with a limit or a bitmap of at most one bit
- * a cluster.
+ * Everything that a hostile volume can make grow is a vec with a limit or a bitmap of at most one
+ * bit a cluster.
  */
 #include "fsck.h"
 
@@ -18,7 +18,8 @@
 #define MAX_DIFFERING	20000u
 #define MAX_CLAIMANTS	100000u
 
-enum fat_status fsck_init(struct fsck *fsck, const struct fsck_options *options, struct fat_dev *dev)
+enum fat_status fsck_init(struct fsck *fsck, const struct fsck_options *options,
+			  struct fat_dev *dev)
 {
 	*fsck = (struct fsck){ .options = options, .dev = dev };
 	fat_vec_init(&fsck->ranges, sizeof(struct fat_table_range), MAX_DIFFERING);

@@ -25,8 +25,8 @@ enum fault_auto { AUTO_FIX, AUTO_LEAVE, AUTO_NONE };
 
 /*
  * Repairs of one level start when nothing of a lower one is left, and each level works on a fresh
- * look at the volume. So a chain that lost its tail meets the tail (RELINK) before its size is given
- * up (SHRINK), and what is lost is saved (SAVE) when nobody can want it any more.
+ * look at the volume. So a chain that lost its tail meets the tail (RELINK) before its size is
+ * given up (SHRINK), and what is lost is saved (SAVE) when nobody can want it any more.
  */
 enum fault_level {
 	LEVEL_BOOT,
@@ -174,7 +174,7 @@ struct claimant {
 	bool other_birth; /* a directory: its "." was made at another time than this entry */
 	bool has_ended;	  /* a directory: its end mark lies before the join */
 	bool no_room; /* cannot have a copy, and is not to be cut: stays as it is */
-	bool is_dropped; /* a second entry, bit by bit another's: without room for a copy it is deleted */
+	bool is_dropped; /* bit by bit another's: without room for a copy it is deleted */
 	char *path; /* owned */
 };
 
@@ -232,7 +232,7 @@ struct fsck {
 	const struct fsck_watch *watch; /* NULL: nobody watches */
 	const struct fsck_lister *lister; /* with SWEEP_LIST */
 	bool verifying;	  /* ticks are TICK_VERIFY's */
-	uint64_t present_bytes; /* 0: the device is all there; else it is that long, and too short */
+	uint64_t present_bytes; /* 0: the device is all there; else so long, and too short */
 	uint32_t last_present;	/* the last cluster that lies on it */
 	bool weighs_fats; /* a trial of what a FAT says: the root is there, however it is marked */
 	bool read_tested; /* -t: what the device says it cannot read is all there is */
@@ -255,10 +255,10 @@ struct fsck {
 	bool has_table;
 	struct fat_table table;
 	struct fat_vec ranges;	  /* of struct fat_table_range: parts taken from another FAT */
-	struct fat_vec bad;	  /* of struct fat_table_range: parts of a FAT that cannot be read */
+	struct fat_vec bad; /* of struct fat_table_range: parts of a FAT that cannot be read */
 	struct fat_vec blind;	  /* of the same: in no copy */
 	uint64_t n_units_noted;	  /* unreadable units when that was put down */
-	struct fat_vec differing; /* of struct fat_table_range: where copy differs from table.copy */
+	struct fat_vec differing; /* of struct fat_table_range: copy is not as table.copy */
 	uint64_t n_differing[256]; /* entries, by copy */
 	struct fat_bitmap reached; /* clusters that some entry leads to */
 	struct ahead ahead;
@@ -275,7 +275,8 @@ struct fsck {
 };
 
 /* The working memory of a check; options, dev stay the caller's. */
-enum fat_status fsck_init(struct fsck *fsck, const struct fsck_options *options, struct fat_dev *dev);
+enum fat_status fsck_init(struct fsck *fsck, const struct fsck_options *options,
+			  struct fat_dev *dev);
 void fsck_fini(struct fsck *fsck);
 /* Forgets what the passes found, but not the boot sector, before another look. */
 void fsck_reset(struct fsck *fsck);
@@ -323,16 +324,21 @@ void label_upcase(uint8_t label[FAT_SHORT_BYTES]);
 /* check_dir.c: one directory's slots. */
 enum fat_status check_dir(struct fsck *fsck, uint32_t dir);
 
-/* check_entry.c: another fault of the same entry, with all that of knows but its text. NULL: no room. */
+/*
+ * check_entry.c: another fault of the same entry, with all that of knows but its text. NULL: no
+ * room.
+ */
 struct fault *fault_again(struct fsck *fsck, const struct fault *of, enum fault_id id);
 
-/* An entry marked as a directory, as a fault describes it: claims its clusters, to be looked into. */
+/*
+ * An entry marked as a directory, as a fault describes it: claims its clusters, to be looked into.
+ */
 enum fat_status check_claim_dir(struct fsck *fsck, const struct fault *of);
 
 /*
  * check_ahead.c: the processor waits for each step of a chain that lies in no order; so large files
- * of a unit are followed together. Only where that changes nothing: a unit of sound files, and at the
- * first thing that is wrong all claims made ahead are taken back.
+ * of a unit are followed together. Only where that changes nothing: a unit of sound files, and at
+ * the first thing that is wrong all claims made ahead are taken back.
  */
 void ahead_claim(struct fsck *fsck, const uint8_t *slots, size_t n_slots);
 /* The walk of such a chain, whose turn it is; false: it was not followed. */
@@ -380,7 +386,9 @@ bool slots_are_noise(struct fsck *fsck, const uint8_t *slots, size_t n_slots);
 enum cluster_look { LOOK_DIR, LOOK_PERHAPS, LOOK_NOT_DIR, LOOK_UNREADABLE };
 enum fat_status cluster_look(struct fsck *fsck, uint32_t clus, enum cluster_look *look,
 			     uint32_t *dotdot);
-/* Whether ".." of a directory that lies in `dir` may point there: 0 for the root, whatever it is. */
+/*
+ * Whether ".." of a directory that lies in `dir` may point there: 0 for the root, whatever it is.
+ */
 bool dir_is_parent(const struct fsck *fsck, uint32_t dir, uint32_t dotdot);
 /* What ".." of this directory ought to hold. */
 uint32_t dir_dotdot(const struct fsck *fsck, uint32_t dir);
@@ -388,8 +396,8 @@ uint32_t dir_dotdot(const struct fsck *fsck, uint32_t dir);
 bool dir_other_birth(struct fsck *fsck, const struct fat_dirent *entry);
 
 /*
- * unreadable.c: what cannot be read. Takes the device's list over for the table; *changed: there was
- * something new, so what was read before is to be looked at again.
+ * unreadable.c: what cannot be read. Takes the device's list over for the table; *changed: there
+ * was something new, so what was read before is to be looked at again.
  */
 enum fat_status unreadable_note(struct fsck *fsck, bool *changed);
 /* Clusters whose entries are blind. */
@@ -413,7 +421,7 @@ bool cluster_is_present(const struct fsck *fsck, uint32_t clus);
 struct anchor {
 	bool first_right; /* a folder at the first cluster: says nothing about a cluster's size */
 	uint32_t n_dirs_right, n_dirs_wrong; /* others */
-	uint32_t n_dirs_misnamed; /* folders, but "." has another number: damage, or all are off by one */
+	uint32_t n_dirs_misnamed; /* "." has another number: damage, or all are off by one */
 	uint32_t shift, n_dirs_shifted; /* by how much the first one is, and how many as much */
 	uint32_t n_files_right, n_files_wrong;
 };

@@ -2,8 +2,8 @@
 /*
  * fsck.fat: checks a FAT volume.
  *
- * Opens the device, lets the engine look and repair in an overlay, tells what it found, and commits.
- * Exit status: the mask of fsck(8).
+ * Opens the device, lets the engine look and repair in an overlay, tells what it found, and
+ * commits. Exit status: the mask of fsck(8).
  */
 #include <inttypes.h>
 #include <time.h>
@@ -132,8 +132,9 @@ static int check_failed(const struct engine *engine, enum fat_status status)
 		return EXIT_CANCELLED;
 	}
 	if (status == FAT_ERR_FORMAT && fat_dev_unreadable(engine->txn, 0, FAT_BOOT_BYTES))
-		return refuse(options, "the boot sector cannot be read: Input/output error, and there is "
-				       "no backup of it; copy the device with ddrescue(1) first");
+		return refuse(options,
+			      "the boot sector cannot be read: Input/output error, and there is "
+			      "no backup of it; copy the device with ddrescue(1) first");
 	if (status == FAT_ERR_FORMAT)
 		return refuse(options, "not a FAT volume: no boot sector that can be believed");
 	if (status == FAT_ERR_ARGUMENT && options->fat_number)
@@ -161,7 +162,8 @@ static int commit(struct engine *engine, struct user *user)
 	if (engine_commit(engine, user->undo) != FAT_OK ||
 	    (user->undo && fat_undo_finish(user->undo) != FAT_OK)) {
 		cli_device_error(&fsck_program, options->device, &engine->txn->error);
-		cli_error(&fsck_program, "%s: only in part repaired; run it again", options->device);
+		cli_error(&fsck_program, "%s: only in part repaired; run it again",
+			  options->device);
 		return EXIT_OPERATION;
 	}
 	if (fat_dev_unhealed_units(engine->txn))
@@ -211,7 +213,8 @@ static int check(const struct fsck_options *options, struct fat_dev *txn, struct
 }
 
 /* The layer that saves what is overwritten. It takes over *dev, and becomes it. */
-static int open_undo(const struct fsck_options *options, struct fat_dev **dev, struct fat_dev **undo)
+static int open_undo(const struct fsck_options *options, struct fat_dev **dev,
+		     struct fat_dev **undo)
 {
 	struct fat_undo_origin origin = { .program = "fsck.fat",
 					  .created_unix = (uint64_t)time(NULL) };
@@ -238,7 +241,8 @@ static bool may_have_written(int exit_status)
 }
 
 /* The layers between the check and the medium. Returns an exit status; 0: *txn is the top. */
-static int open_stack(const struct fsck_options *options, struct fat_dev **txn, struct fat_dev **undo)
+static int open_stack(const struct fsck_options *options, struct fat_dev **txn,
+		      struct fat_dev **undo)
 {
 	struct fat_dev *dev;
 	int exit_status = open_device(options, &dev);

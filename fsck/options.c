@@ -96,7 +96,8 @@ static void take_path(struct parse *parse, struct fat_vec *list, const char *pat
 		return;
 	}
 	if (path[strcspn(path, "*?<>|\":")] || has_control(path)) {
-		usage_error(parse, "Invalid character in name. Use \\ooo for special characters", path);
+		usage_error(parse, "Invalid character in name. Use \\ooo for special characters",
+			    path);
 		return;
 	}
 	place = fat_vec_push(list);

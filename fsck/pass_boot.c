@@ -2,10 +2,10 @@
 /*
  * pass_boot: pass 0, which volume this is.
  *
- * A boot sector is believed when what it says is there: FATs that begin like FATs where it puts them,
- * a root directory, clusters within the device. FAT32 has a second opinion in its backup; the one with
- * more proof wins. Leaves behind a geometry that the rest can rely on, and in fsck->boot the boot
- * sector as it ought to be.
+ * A boot sector is believed when what it says is there: FATs that begin like FATs where it puts
+ * them, a root directory, clusters within the device. FAT32 has a second opinion in its backup; the
+ * one with more proof wins. Leaves behind a geometry that the rest can rely on, and in fsck->boot
+ * the boot sector as it ought to be.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@
 
 #define WINDOW_BYTES (4u << 20) /* more where chains are in no order: fat_table_init() */
 
-static void boot_fault(struct fsck *fsck, enum fault_id id, const char *text, uint64_t a, uint64_t b)
+static void boot_fault(struct fsck *fsck, enum fault_id id, const char *text, uint64_t a,
+		       uint64_t b)
 {
 	struct fault fault = { .id = id, .dir = NO_DIR, .a = a, .b = b };
 
@@ -153,7 +154,8 @@ static const char *describe(const struct fsck *fsck, const struct candidate *mai
 
 static void restore_from(struct fsck *fsck, struct candidate *main, const struct candidate *backup)
 {
-	boot_fault(fsck, F_BOOT_DAMAGED, describe(fsck, main), backup->off / backup->boot.sector_bytes, 0);
+	boot_fault(fsck, F_BOOT_DAMAGED, describe(fsck, main),
+		   backup->off / backup->boot.sector_bytes, 0);
 	*main = *backup;
 	main->off = 0;
 	fsck->boot_replaced = true;
@@ -283,7 +285,10 @@ static uint64_t count_entries(struct fsck *fsck, uint64_t found)
 		       FAT_MAX_CLUS_12 + FAT_FIRST_CLUS);
 }
 
-/* As many clusters as the device has room for, if the FAT has entries for them and hardly more; else 0. */
+/*
+ * As many clusters as the device has room for, if the FAT has entries for them and hardly more;
+ * else 0.
+ */
 static uint32_t device_clusters(const struct fsck *fsck)
 {
 	const struct fat_geometry *geometry = &fsck->geometry;
@@ -296,8 +301,8 @@ static uint32_t device_clusters(const struct fsck *fsck)
 }
 
 /*
- * The FAT ends before the clusters do: the volume ends there too, for nothing else can be used. Where
- * it was made for this device, it ends with that.
+ * The FAT ends before the clusters do: the volume ends there too, for nothing else can be used.
+ * Where it was made for this device, it ends with that.
  */
 static void clamp_to_fat(struct fsck *fsck, const struct fat_boot_deviation *deviation)
 {
@@ -309,7 +314,8 @@ static void clamp_to_fat(struct fsck *fsck, const struct fat_boot_deviation *dev
 	if (geometry->n_clus == 0)
 		geometry->n_clus =
 			(uint32_t)(count_entries(fsck, deviation->found) - FAT_FIRST_CLUS);
-	geometry->total_sec = (uint32_t)(data_sec + (uint64_t)geometry->n_clus * geometry->cluster_sec);
+	geometry->total_sec =
+		(uint32_t)(data_sec + (uint64_t)geometry->n_clus * geometry->cluster_sec);
 	if (fsck->boot.total16_sec)
 		fsck->boot.total16_sec = (uint16_t)geometry->total_sec;
 	else
@@ -361,7 +367,7 @@ static void fix_fs_type(struct fsck *fsck, const struct fat_boot_deviation *devi
 	const char *text = type_text(fsck->geometry.type);
 
 	if (memcmp(fsck->boot.fs_type, text, sizeof fsck->boot.fs_type) == 0)
-		return; /* the one that the clusters count for, since they are as many as the FAT's */
+		return; /* what the clusters count for, since they are as many as the FAT's */
 	boot_fault(fsck, F_BOOT_FIELD_MINOR, "it names another type", deviation->found,
 		   deviation->expected);
 	memcpy(fsck->boot.fs_type, text, sizeof fsck->boot.fs_type);
@@ -431,8 +437,8 @@ static bool end_is_unused(struct fsck *fsck)
 }
 
 /*
- * FAT12/16 have no second witness for the sector count but the device; if nothing is in use behind its
- * end, and the FAT was made for a volume of that size, the count is wrong.
+ * FAT12/16 have no second witness for the sector count but the device; if nothing is in use behind
+ * its end, and the FAT was made for a volume of that size, the count is wrong.
  */
 static bool fit_to_device(struct fsck *fsck)
 {
@@ -450,7 +456,9 @@ static bool fit_to_device(struct fsck *fsck)
 	return true;
 }
 
-/* Comes last: a count that is too large for the FAT may not be too large for the device any more. */
+/*
+ * Comes last: a count that is too large for the FAT may not be too large for the device any more.
+ */
 static void check_end(struct fsck *fsck)
 {
 	uint64_t total = fat_geometry_total_bytes(&fsck->geometry);
@@ -576,8 +584,10 @@ static enum fat_status weigh_backup(struct fsck *fsck, struct candidate *main,
 	int better = 0;
 
 	if (same_layout(&main->boot, &backup->boot)) {
-		/* Two witnesses, a FAT of the right length and a root: the folder is wrong, not
-		 * they. */
+		/*
+		 * Two witnesses, a FAT of the right length and a root: the folder is wrong, not
+		 * they.
+		 */
 		main->doubted =
 			main->doubted && (main->miscounted || main->length < 1 || main->rootless);
 		return FAT_OK;

@@ -2,8 +2,8 @@
 /*
  * pass_fat: pass 1, all FAT copies in step.
  *
- * Checks entries 0 and 1 and whether the copies agree. Leaves behind the counts of clusters by kind,
- * and where the copies differ. Does not follow chains.
+ * Checks entries 0 and 1 and whether the copies agree. Leaves behind the counts of clusters by
+ * kind, and where the copies differ. Does not follow chains.
  */
 #include <string.h>
 
@@ -24,7 +24,8 @@ static enum fat_status count_entries(void *context, uint32_t first, uint32_t n,
 
 	if (!values) {
 		count->free += n - skip;
-		return fsck_tick(counter->fsck, TICK_FAT, (uint64_t)first + n, counter->last_clus + 1);
+		return fsck_tick(counter->fsck, TICK_FAT, (uint64_t)first + n,
+				 counter->last_clus + 1);
 	}
 	for (uint32_t i = skip; i < n; i++) {
 		uint32_t value = values[i];

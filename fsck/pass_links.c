@@ -34,7 +34,8 @@ static enum fat_status find_join(struct fsck *fsck, struct claimant *claimant)
 	uint32_t clus = claimant->start;
 	enum fat_status status = FAT_OK;
 
-	while (fat_geometry_has_clus(&fsck->geometry, clus) && claimant->k < fsck->geometry.n_clus) {
+	while (fat_geometry_has_clus(&fsck->geometry, clus) &&
+	       claimant->k < fsck->geometry.n_clus) {
 		if (fat_bitmap_get(&fsck->joins, clus)) {
 			claimant->join = clus;
 			break;
@@ -60,7 +61,8 @@ static enum fat_status look_for_end(struct fsck *fsck, struct claimant *claimant
 		status = fat_dir_read(&dir);
 		if (status != FAT_OK || dir.len_bytes == 0)
 			break;
-		for (size_t at = 0; at < dir.len_bytes && !claimant->has_ended; at += FAT_SLOT_BYTES)
+		for (size_t at = 0; at < dir.len_bytes && !claimant->has_ended;
+		     at += FAT_SLOT_BYTES)
 			claimant->has_ended = dir.buf[at] == 0;
 	}
 	fat_dir_close(&dir);
@@ -94,7 +96,9 @@ static void put_claimant(struct fsck *fsck, const struct claimant *claimant, con
 /* The root of FAT32 has a chain, too, and no entry. */
 static enum fat_status link_root(struct fsck *fsck)
 {
-	struct claimant root = { .start = fsck->geometry.root_clus, .is_dir = true, .has_dots = true };
+	struct claimant root = { .start = fsck->geometry.root_clus,
+				 .is_dir = true,
+				 .has_dots = true };
 	enum fat_status status = FAT_OK;
 
 	if (fsck->geometry.type == FAT_TYPE_32)

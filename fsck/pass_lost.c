@@ -3,8 +3,8 @@
  * pass_lost: pass 4, clusters in use that no entry leads to.
  *
  * Runs only if the counts say that there are some. A lost cluster that no lost cluster refers to is
- * the head of a chain; what is left when all heads were followed is in cycles. Leaves behind the list
- * of lost chains, heads ascending.
+ * the head of a chain; what is left when all heads were followed is in cycles. Leaves behind the
+ * list of lost chains, heads ascending.
  */
 #include "fsck.h"
 

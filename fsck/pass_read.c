@@ -25,7 +25,8 @@ static enum fat_status read_clusters(struct fsck *fsck, uint8_t *buf, uint32_t f
 			    (size_t)n * geometry->cluster_bytes);
 }
 
-/* Clusters from first on that are not marked bad, n_most at most; *skip: how many are, before them.
+/*
+ * Clusters from first on that are not marked bad, n_most at most; *skip: how many are, before them.
  */
 static enum fat_status next_run(struct fsck *fsck, uint32_t first, uint32_t n_most, uint32_t *skip,
 				uint32_t *n)

@@ -37,11 +37,14 @@ static enum fat_status check_fsinfo(struct fsck *fsck)
 		number_fault(fsck, F_FSINFO_SIGNATURE, geometry->fsinfo_sec, 0);
 		return FAT_OK;
 	}
-	/* Where FATs cannot be read, or the device ends too early, nobody knows how many are free. */
+	/*
+	 * Where FATs cannot be read, or the device ends too early, nobody knows how many are free.
+	 */
 	knows_free = !fsck->count.blind && fsck->present_bytes == 0;
 	if (knows_free && info.n_free != FAT_FSINFO_UNKNOWN && info.n_free != fsck->count.free)
 		number_fault(fsck, F_FREE_WRONG, info.n_free, fsck->count.free);
-	if (info.next_clus != FAT_FSINFO_UNKNOWN && !fat_geometry_has_clus(geometry, info.next_clus))
+	if (info.next_clus != FAT_FSINFO_UNKNOWN &&
+	    !fat_geometry_has_clus(geometry, info.next_clus))
 		number_fault(fsck, F_NEXT_WRONG, info.next_clus, 0);
 	return FAT_OK;
 }

@@ -17,10 +17,14 @@ static int by_start(const void *a, const void *b)
 	return (left->start > right->start) - (left->start < right->start);
 }
 
-/* The root's cluster is marked free or bad: it cannot be read as a chain before that is set right. */
+/*
+ * The root's cluster is marked free or bad: it cannot be read as a chain before that is set right.
+ */
 static enum fat_status root_is_marked(struct fsck *fsck, uint32_t clus, bool *marked)
 {
-	struct fault fault = { .id = F_DIR_START_FREE, .start = clus, .clus = clus, .is_dir = true };
+	struct fault fault = {
+		.id = F_DIR_START_FREE, .start = clus, .clus = clus, .is_dir = true
+	};
 	enum fat_status status;
 	uint32_t value;
 
@@ -98,8 +102,8 @@ static void judge_file(struct fsck *fsck, struct fault *fault)
 }
 
 /*
- * Entries marked as directories that lead to none: to somebody else's clusters, to a directory without
- * dots, or to a file.
+ * Entries marked as directories that lead to none: to somebody else's clusters, to a directory
+ * without dots, or to a file.
  */
 static enum fat_status judge_one(struct fsck *fsck, struct fault *fault)
 {
@@ -186,7 +190,8 @@ static enum fat_status walk_tree(struct fsck *fsck)
 	status = push_root(fsck);
 	while (status == FAT_OK && level < fsck->dirs.n) {
 		status = walk_level(fsck, level, &level);
-		for (uint64_t turn = 0; turn < 3 && status == FAT_OK && level == fsck->dirs.n; turn++)
+		for (uint64_t turn = 0; turn < 3 && status == FAT_OK && level == fsck->dirs.n;
+		     turn++)
 			status = judge_doubtful(fsck, turn);
 	}
 	return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prompt: single answers, one a line. At end of input everything that is not yet answered is left as
- * it is.
+ * prompt: single answers, one a line. At end of input everything that is not yet answered is left
+ * as it is.
  */
 #include "prompt.h"
 

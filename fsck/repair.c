@@ -83,7 +83,8 @@ static enum fat_status collect_wanted(struct repair *repair)
 
 	if (repair->has_wanted)
 		return FAT_OK;
-	if (!fat_bitmap_init(&repair->wanted, (uint64_t)fat_geometry_last_clus(&fsck->geometry) + 1))
+	if (!fat_bitmap_init(&repair->wanted,
+			     (uint64_t)fat_geometry_last_clus(&fsck->geometry) + 1))
 		return FAT_ERR_MEMORY;
 	repair->has_wanted = true;
 	for (size_t i = 0; i < fsck->faults.n; i++) {
@@ -212,7 +213,8 @@ enum fat_status repair_set_start(struct repair *repair, enum fat_stage stage, ui
 	dirent.size_bytes = size;
 	fat_dirent_encode(&dirent, type, slot);
 	if (type != FAT_TYPE_32)
-		put_le16(slot + SLOT_START_HIGH_AT, 0); /* no start's upper half; as wrong as the rest was */
+		put_le16(slot + SLOT_START_HIGH_AT,
+			 0); /* no start's upper half; as wrong as the rest was */
 	return repair_write(repair, stage, entry_off, slot, sizeof slot);
 }
 

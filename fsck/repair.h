@@ -2,8 +2,8 @@
 /*
  * repair: the only part that changes anything, and that only in the overlay.
  *
- * Each edit says in which stage it goes to the device (fat_txn, DESIGN: the order of writes). Decides
- * nothing: policy has said FIX before any of this is called.
+ * Each edit says in which stage it goes to the device (fat_txn, DESIGN: the order of writes).
+ * Decides nothing: policy has said FIX before any of this is called.
  */
 #ifndef FATWISE_FSCK_REPAIR_H
 #define FATWISE_FSCK_REPAIR_H
@@ -23,7 +23,7 @@ struct repair {
 	bool has_names;
 	uint32_t next_number; /* of the next FSCKnnnn.REC */
 	uint32_t room_dir, room_clus; /* the directory and cluster that had the last free slot */
-	uint32_t found_start; /* of the folder that takes what the root has no room for; 0: none yet */
+	uint32_t found_start; /* of the folder for what the root has no room for; 0: none */
 };
 
 void repair_init(struct repair *repair, struct fsck *fsck, struct fat_dev *txn);
@@ -32,8 +32,8 @@ void repair_fini(struct repair *repair);
 /* ---- repair.c: edits ---- */
 
 /*
- * Writes, and sees to it that it can be seen: where a later stage already has an edit of these bytes,
- * that one is changed too.
+ * Writes, and sees to it that it can be seen: where a later stage already has an edit of these
+ * bytes, that one is changed too.
  */
 enum fat_status repair_write(struct repair *repair, enum fat_stage stage, uint64_t off,
 			     const void *buf, size_t len_bytes);
@@ -68,8 +68,8 @@ enum fat_status repair_chain(struct repair *repair, struct fault *fault); /* rep
 enum fat_status repair_save(struct repair *repair, struct fault *fault);  /* repair_save.c */
 
 /*
- * A lost chain that fits what an entry misses. A link is made where the chain breaks off: in the FAT
- * entry of cluster `from`, or (0) in the directory entry.
+ * A lost chain that fits what an entry misses. A link is made where the chain breaks off: in the
+ * FAT entry of cluster `from`, or (0) in the directory entry.
  */
 struct repair_link {
 	struct fault fault; /* what it cures; its path and text are the link's */
@@ -86,8 +86,9 @@ enum fat_status repair_make_link(struct repair *repair, const struct repair_link
 void repair_free_links(struct fat_vec *links);
 
 /*
- * link->run: where a chain breaks off. Clusters in a row from there on, that are nobody's, and just as
- * many as are missing: link->n_run; with link->head, if a lost chain is the rest. 0: no. repair_run.c
+ * link->run: where a chain breaks off. Clusters in a row from there on, that are nobody's, and just
+ * as many as are missing: link->n_run; with link->head, if a lost chain is the rest. 0: no.
+ * repair_run.c
  */
 enum fat_status repair_find_run(struct repair *repair, uint32_t n_missing, bool free_too,
 				struct repair_link *link);
@@ -96,13 +97,13 @@ void repair_take_run(struct repair *repair, const struct repair_link *link);
 enum fat_status repair_join_run(struct repair *repair, const struct repair_link *link);
 
 /*
- * fault: a file's chain that is too long. If it and one that is too short have become each other's rest,
- * both links are set right: *crossed. repair_cross.c
+ * fault: a file's chain that is too long. If it and one that is too short have become each other's
+ * rest, both links are set right: *crossed. repair_cross.c
  */
 enum fat_status repair_uncross(struct repair *repair, const struct fault *fault, bool *crossed);
 /*
- * The same fault. If one file, and no other, is too short by just as much, it takes that one's size:
- * *taken. repair_cross.c
+ * The same fault. If one file, and no other, is too short by just as much, it takes that one's
+ * size: *taken. repair_cross.c
  */
 enum fat_status repair_take_size(struct repair *repair, const struct fault *fault, bool *taken);
 
@@ -130,8 +131,8 @@ enum fat_status repair_find_room(struct repair *repair, uint32_t start, uint32_t
 bool repair_misses_label(const struct fsck *fsck);
 
 /*
- * A slot that means nothing becomes a deleted one; or, in the root, the label that is missing there.
- * repair_dir.c
+ * A slot that means nothing becomes a deleted one; or, in the root, the label that is missing
+ * there. repair_dir.c
  */
 enum fat_status repair_clear_slot(struct repair *repair, uint32_t dir, uint64_t off);
 

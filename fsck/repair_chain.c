@@ -2,8 +2,8 @@
 /*
  * repair_chain: a chain cut where it is too long, an entry made to fit a chain that is too short.
  *
- * What is cut off becomes lost, and is found and saved in a later round. A size is given up last, when
- * no lost chain fits what is missing.
+ * What is cut off becomes lost, and is found and saved in a later round. A size is given up last,
+ * when no lost chain fits what is missing.
  */
 #include <stdlib.h>
 
@@ -60,7 +60,8 @@ static enum fat_status keep_free_cluster(struct repair *repair, const struct fau
 }
 
 /* A directory's next cluster must look like one to be kept. */
-static enum fat_status free_cluster_is_dir(struct repair *repair, const struct fault *fault, bool *is)
+static enum fat_status free_cluster_is_dir(struct repair *repair, const struct fault *fault,
+					   bool *is)
 {
 	uint8_t slots[SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES];
 	enum fat_status status;
@@ -99,7 +100,9 @@ static enum fat_status end_at_free(struct repair *repair, const struct fault *fa
 	return keep ? keep_free_cluster(repair, fault) : end_here(repair, fault);
 }
 
-/* A bad mark on the very last cluster that the size needs, which can be read: it is the end mark. */
+/*
+ * A bad mark on the very last cluster that the size needs, which can be read: it is the end mark.
+ */
 static enum fat_status end_at_bad(struct repair *repair, const struct fault *fault)
 {
 	const struct fat_geometry *geometry = &repair->fsck->geometry;
@@ -114,7 +117,8 @@ static enum fat_status end_at_bad(struct repair *repair, const struct fault *fau
 	       !fat_dev_unreadable(repair->txn, fat_geometry_cluster_off(geometry, fault->clus),
 				   geometry->cluster_bytes);
 	free(content);
-	return good ? repair_set_end(repair, FAT_STAGE_DETACH, fault->clus) : end_here(repair, fault);
+	return good ? repair_set_end(repair, FAT_STAGE_DETACH, fault->clus)
+		    : end_here(repair, fault);
 }
 
 /* Too long: cut, or what it runs into was another's that now lacks it. */

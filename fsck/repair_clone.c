@@ -3,10 +3,10 @@
  * repair_clone: those who share clusters get copies of their own, so that nobody loses bytes.
  *
  * Who keeps the originals is decided by what no repair changes: a directory before a file, then who
- * wants the most of them (so that nothing is lost where there is no room for copies), then the place
- * of the entry on disk. A directory never gets a copy: it ends before what is not its own. One whose
- * end mark lies before the shared cluster has nothing in there, and leaves it to a file that fits; or to
- * a directory that goes on, before anything in there is repaired as its own.
+ * wants the most of them (so that nothing is lost where there is no room for copies), then the
+ * place of the entry on disk. A directory never gets a copy: it ends before what is not its own.
+ * One whose end mark lies before the shared cluster has nothing in there, and leaves it to a file
+ * that fits; or to a directory that goes on, before anything in there is repaired as its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -109,9 +109,9 @@ static enum fat_status copy_tail(struct repair *repair, struct claimant *claiman
 	}
 	if (status != FAT_OK || first == 0)
 		return status;
-	return claimant->prev ? repair_set_entry(repair, FAT_STAGE_ATTACH, claimant->prev, first) :
-				repair_set_start(repair, FAT_STAGE_ATTACH, claimant->entry_off, first,
-						 claimant->size);
+	return claimant->prev ? repair_set_entry(repair, FAT_STAGE_ATTACH, claimant->prev, first)
+			      : repair_set_start(repair, FAT_STAGE_ATTACH, claimant->entry_off,
+						 first, claimant->size);
 }
 
 static enum fat_status give_copy(struct repair *repair, struct claimant *claimant)
@@ -137,8 +137,8 @@ static bool fits(const struct repair *repair, const struct claimant *claimant)
 }
 
 /*
- * Not all of n can have a copy: those that do not fit their chains end before what is not theirs. Of
- * several that fit none is cut, they stay as they are.
+ * Not all of n can have a copy: those that do not fit their chains end before what is not theirs.
+ * Of several that fit none is cut, they stay as they are.
  */
 static enum fat_status do_without_room(struct repair *repair, struct claimant *group, size_t n)
 {
@@ -175,8 +175,8 @@ static enum fat_status are_twins(struct repair *repair, const struct claimant *a
 }
 
 /*
- * An entry that is bit by bit another one, for which there is no room: a move that was cut off, or a
- * slot that came twice. The other one has all of its content.
+ * An entry that is bit by bit another one, for which there is no room: a move that was cut off, or
+ * a slot that came twice. The other one has all of its content.
  */
 static enum fat_status drop_twins(struct repair *repair, struct claimant *group, size_t n,
 				  size_t *n_dropped)
@@ -200,7 +200,10 @@ static enum fat_status drop_twins(struct repair *repair, struct claimant *group,
 	return status;
 }
 
-/* The directories of a group that end before the join, where a file of it fits; *cut: there was one. */
+/*
+ * The directories of a group that end before the join, where a file of it fits; *cut: there was
+ * one.
+ */
 static enum fat_status cut_ended_dirs(struct repair *repair, const struct claimant *group, size_t n,
 				      bool *cut)
 {
@@ -220,7 +223,8 @@ static enum fat_status cut_ended_dirs(struct repair *repair, const struct claima
 }
 
 /* Those who share one cluster; *n_done: how many of them are settled. */
-static enum fat_status settle(struct repair *repair, struct claimant *group, size_t n, size_t *n_done)
+static enum fat_status settle(struct repair *repair, struct claimant *group, size_t n,
+			      size_t *n_done)
 {
 	size_t i = belongs_to_dir(repair->fsck, group->join) && !group->is_dir ? 0 : 1;
 	size_t n_left = 0, n_dropped = 0;

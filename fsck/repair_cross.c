@@ -2,14 +2,15 @@
 /*
  * repair_cross: two chains that went on as each other.
  *
- * One is too long, the other too short, and where each leaves its row of clusters it goes on with the one
- * that is next in the other's row: with both links led back, both are just as long as their files. If
- * there is one such pair of links only, and one partner, that is what happened. Where a file lies in
- * pieces, the row of one of them tells as much, if no pair is better; else nothing is done.
+ * One is too long, the other too short, and where each leaves its row of clusters it goes on with
+ * the one that is next in the other's row: with both links led back, both are just as long as their
+ * files. If there is one such pair of links only, and one partner, that is what happened. Where a
+ * file lies in pieces, the row of one of them tells as much, if no pair is better; else nothing is
+ * done.
  *
- * Of two files that each have as many clusters as the other needs, starts or sizes were exchanged; which,
- * nobody knows. The longer chain keeps all its clusters and takes the other's size: no byte gets out of
- * its file, whichever it was.
+ * Of two files that each have as many clusters as the other needs, starts or sizes were exchanged;
+ * which, nobody knows. The longer chain keeps all its clusters and takes the other's size: no byte
+ * gets out of its file, whichever it was.
  */
 #include "repair.h"
 
@@ -102,7 +103,8 @@ enum fat_status repair_uncross(struct repair *repair, const struct fault *fault,
 				  status;
 }
 
-static bool are_exchanged(struct fsck *fsck, const struct fault *longer, const struct fault *shorter)
+static bool are_exchanged(struct fsck *fsck, const struct fault *longer,
+			  const struct fault *shorter)
 {
 	return longer->id == F_CHAIN_LONG && longer->b == WALK_END && !longer->is_dir &&
 	       shorter->id == F_CHAIN_SHORT && !shorter->is_dir &&

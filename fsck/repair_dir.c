@@ -97,8 +97,8 @@ static enum fat_status remove_end_marks(struct repair *repair, const struct faul
 }
 
 /*
- * fault->a: the end mark; every slot behind it becomes one that was never used. It may be content of a
- * file that gets a copy of its own: that comes first.
+ * fault->a: the end mark; every slot behind it becomes one that was never used. It may be content
+ * of a file that gets a copy of its own: that comes first.
  */
 static enum fat_status delete_remains(struct repair *repair, const struct fault *fault)
 {

@@ -45,7 +45,8 @@ static enum fat_status fit_size(struct repair *repair, struct fat_dirent *d)
 	return status;
 }
 
-static enum fat_status change(struct repair *repair, const struct fault *fault, struct fat_dirent *d)
+static enum fat_status change(struct repair *repair, const struct fault *fault,
+			      struct fat_dirent *d)
 {
 	switch ((int)fault->id) {
 	case F_DIR_SIZE:
@@ -125,8 +126,8 @@ static enum fat_status set_entry1(struct repair *repair, uint32_t found)
 {
 	enum fat_type type = repair->fsck->geometry.type;
 	uint32_t clean = fat_entry_clean_bit(type);
-	enum fat_status status = repair_set_entry(repair, FAT_STAGE_DETACH, 1,
-						  (fat_entry_mask(type) & ~clean) | (found & clean));
+	enum fat_status status = repair_set_entry(
+		repair, FAT_STAGE_DETACH, 1, (fat_entry_mask(type) & ~clean) | (found & clean));
 
 	return status == FAT_OK && clean ? repair_set_end(repair, FAT_STAGE_CLEAN, 1) : status;
 }

@@ -170,10 +170,12 @@ static enum fat_status rewrite_long(struct name_edit *edit)
 	if (n_new == 0 || n_new > n)
 		return drop_parts(edit);
 	for (uint32_t i = 0; i < n - n_new && status == FAT_OK; i++)
-		status = repair_delete_slot(edit->repair, FAT_STAGE_DETACH, edit->fault->long_off[i]);
+		status = repair_delete_slot(edit->repair, FAT_STAGE_DETACH,
+					    edit->fault->long_off[i]);
 	for (size_t i = 0; i < n_new && status == FAT_OK; i++)
-		status = repair_write(edit->repair, FAT_STAGE_DETACH,
-				      edit->fault->long_off[n - n_new + i], part[i], FAT_SLOT_BYTES);
+		status =
+			repair_write(edit->repair, FAT_STAGE_DETACH,
+				     edit->fault->long_off[n - n_new + i], part[i], FAT_SLOT_BYTES);
 	return status;
 }
 

@@ -3,10 +3,10 @@
  * repair_relink: lost chains that go back where they came from.
  *
  * An entry that misses m clusters and a lost chain of m clusters belong together if no other entry
- * and no other chain fits; where several do, those that are neighbours on disk. A chain that runs into
- * a free or bad cluster may go on through it. A directory belongs to the entry in the directory that
- * its ".." names. A lost chain that runs back into the file that misses it was skipped. What is in a
- * row behind a break, and nobody's, comes last (repair_run.c).
+ * and no other chain fits; where several do, those that are neighbours on disk. A chain that runs
+ * into a free or bad cluster may go on through it. A directory belongs to the entry in the
+ * directory that its ".." names. A lost chain that runs back into the file that misses it was
+ * skipped. What is in a row behind a break, and nobody's, comes last (repair_run.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ struct lost_ref {
 
 struct relink {
 	struct repair *repair;
-	size_t n_holes; /* files whose chains run into wiped pieces of the FAT: how many are missing there? */
+	size_t n_holes; /* files whose chains run into wiped pieces of the FAT, of unknown length */
 	struct fat_vec gaps; /* of struct gap */
 	struct fat_vec lost; /* of struct lost_ref */
 	struct fat_vec *links;
@@ -47,7 +47,8 @@ struct relink {
 static bool is_claimant(const struct fsck *fsck, uint64_t entry_off)
 {
 	for (size_t i = 0; i < fsck->claimants.n; i++)
-		if (((const struct claimant *)fat_vec_at(&fsck->claimants, i))->entry_off == entry_off)
+		if (((const struct claimant *)fat_vec_at(&fsck->claimants, i))->entry_off ==
+		    entry_off)
 			return true;
 	return false;
 }
@@ -179,8 +180,8 @@ static void collect_gaps(struct relink *relink)
 
 /* ---- links ---- */
 
-static enum fat_status push_link(struct relink *relink, struct gap *gap, const struct repair_link *what,
-				 uint32_t n, uint32_t first)
+static enum fat_status push_link(struct relink *relink, struct gap *gap,
+				 const struct repair_link *what, uint32_t n, uint32_t first)
 {
 	struct repair_link *link = fat_vec_push(relink->links);
 	char text[80];
@@ -189,8 +190,8 @@ static enum fat_status push_link(struct relink *relink, struct gap *gap, const s
 		return FAT_ERR_MEMORY;
 	*link = *what;
 	link->fault = gap->cured;
-	snprintf(text, sizeof text, "%" PRIu32 " lost clusters from %" PRIu32 " on given back to it",
-		 n, first);
+	snprintf(text, sizeof text,
+		 "%" PRIu32 " lost clusters from %" PRIu32 " on given back to it", n, first);
 	link->fault.path = strdup(gap->cured.path ? gap->cured.path : "?");
 	link->fault.text = strdup(text);
 	link->fault.long_off = NULL;
@@ -262,7 +263,8 @@ static enum fat_status match_skip(struct relink *relink, struct gap *gap)
 		link.n = lost->n;
 		status = fat_table_get(&fsck->table, lost->last, &next);
 		if (status == FAT_OK)
-			status = find_previous(fsck, gap->cured.start, gap->cured.n, next, &link.from);
+			status = find_previous(fsck, gap->cured.start, gap->cured.n, next,
+					       &link.from);
 		/* To its first cluster: what was skipped is the beginning. */
 		if (status != FAT_OK || (link.from == 0 && next != gap->cured.start))
 			continue;
@@ -279,7 +281,8 @@ static enum fat_status match_skips(struct relink *relink)
 	for (size_t i = 0; i < relink->gaps.n && i < MAX_SKIPS && status == FAT_OK; i++) {
 		struct gap *gap = fat_vec_at(&relink->gaps, i);
 
-		if (!gap->done && !gap->is_dir && gap->missing > 0 && gap->cured.id == F_CHAIN_SHORT)
+		if (!gap->done && !gap->is_dir && gap->missing > 0 &&
+		    gap->cured.id == F_CHAIN_SHORT)
 			status = match_skip(relink, gap);
 	}
 	return status;
@@ -302,7 +305,9 @@ static enum fat_status match_runs(struct relink *relink)
 		    (!is_free && gap->cured.id != F_CHAIN_SHORT))
 			continue;
 		status = repair_find_run(relink->repair, gap->missing, is_free, &link);
-		/* In pieces, it may have gone on elsewhere; unless the run meets a chain that fits. */
+		/*
+		 * In pieces, it may have gone on elsewhere; unless the run meets a chain that fits.
+		 */
 		if (status != FAT_OK || link.n_run == 0 ||
 		    (!lies_in_a_row(gap, link.run) && link.n_run + 1 >= gap->missing))
 			continue;
@@ -347,7 +352,8 @@ static bool readable(struct relink *relink, uint32_t clus)
 	const struct fat_geometry *geometry = &relink->repair->fsck->geometry;
 	uint8_t *buf = malloc(geometry->cluster_bytes);
 	uint64_t off = fat_geometry_cluster_off(geometry, clus);
-	bool ok = buf && fat_dev_read(relink->repair->txn, off, buf, geometry->cluster_bytes) == FAT_OK &&
+	bool ok = buf &&
+		  fat_dev_read(relink->repair->txn, off, buf, geometry->cluster_bytes) == FAT_OK &&
 		  !fat_dev_unreadable(relink->repair->txn, off, geometry->cluster_bytes);
 
 	free(buf);
@@ -360,8 +366,9 @@ static bool are_neighbours(const struct gap *gap, const struct lost_chain *lost)
 }
 
 /*
- * Drivers write whole sectors, with zeros behind a file's end: a chain with more there in the sector
- * where the file would end is another's, and would lose it. What cannot be read denies nothing.
+ * Drivers write whole sectors, with zeros behind a file's end: a chain with more there in the
+ * sector where the file would end is another's, and would lose it. What cannot be read denies
+ * nothing.
  */
 static bool ends_like(struct relink *relink, const struct gap *gap, const struct lost_chain *lost)
 {
@@ -380,14 +387,14 @@ static bool ends_like(struct relink *relink, const struct gap *gap, const struct
 
 static bool gap_fits(struct relink *relink, const struct gap *gap, const struct lost_chain *lost)
 {
-	return !gap->done && !gap->is_dir && lost->n > 0 && lost->n == gap->missing && !lost->is_dir &&
-	       !lost->is_open && ends_like(relink, gap, lost) &&
+	return !gap->done && !gap->is_dir && lost->n > 0 && lost->n == gap->missing &&
+	       !lost->is_dir && !lost->is_open && ends_like(relink, gap, lost) &&
 	       (!gap->through || readable(relink, gap->through));
 }
 
 /*
- * Gaps and chains of one length: neighbours, or the only one of each. Neighbours are so whatever else
- * fits, so that a run after an interruption decides the same.
+ * Gaps and chains of one length: neighbours, or the only one of each. Neighbours are so whatever
+ * else fits, so that a run after an interruption decides the same.
  */
 static enum fat_status match_length(struct relink *relink, size_t gap_from, size_t gap_end,
 				    size_t lost_from, size_t lost_end)
@@ -399,7 +406,10 @@ static enum fat_status match_length(struct relink *relink, size_t gap_from, size
 		return FAT_OK;
 	for (size_t i = gap_from; i < gap_end; i++) {
 		struct gap *gap = fat_vec_at(&relink->gaps, i);
-		/* Where others have holes, too, a length says nothing: it may be the rest of theirs. */
+		/*
+		 * Where others have holes, too, a length says nothing: it may be the rest of
+		 * theirs.
+		 */
 		bool only = alone && relink->n_holes == gap->is_hole;
 
 		for (size_t k = lost_from; k < lost_end && status == FAT_OK; k++) {
@@ -550,8 +560,8 @@ static bool looks_like_slots(struct relink *relink, uint32_t clus)
 	uint8_t slots[SLOT_GARBAGE_UNIT * FAT_SLOT_BYTES];
 	size_t n_used = 0;
 
-	if (fat_dev_read(relink->repair->txn, fat_geometry_cluster_off(&fsck->geometry, clus), slots,
-			 sizeof slots) != FAT_OK)
+	if (fat_dev_read(relink->repair->txn, fat_geometry_cluster_off(&fsck->geometry, clus),
+			 slots, sizeof slots) != FAT_OK)
 		return false;
 	for (size_t i = 0; i < SLOT_GARBAGE_UNIT; i++) {
 		const uint8_t *slot = slots + i * FAT_SLOT_BYTES;
@@ -573,7 +583,8 @@ static bool dir_fits(struct relink *relink, const struct gap *gap, const struct 
 	return lost->is_dir && lost->dotdot == gap->parent;
 }
 
-static enum fat_status was_born_elsewhere(struct relink *relink, uint64_t entry_off, bool *elsewhere)
+static enum fat_status was_born_elsewhere(struct relink *relink, uint64_t entry_off,
+					  bool *elsewhere)
 {
 	struct fsck *fsck = relink->repair->fsck;
 	uint8_t slot[FAT_SLOT_BYTES];
@@ -610,8 +621,8 @@ static enum fat_status find_rival(struct relink *relink, const struct gap *gap, 
 }
 
 /*
- * Of two entries that lead to one directory either may be that of the lost one; directories mostly lie
- * in the order of their entries.
+ * Of two entries that lead to one directory either may be that of the lost one; directories mostly
+ * lie in the order of their entries.
  */
 static enum fat_status link_dir(struct relink *relink, struct gap *gap, struct lost_chain *lost)
 {
@@ -669,7 +680,8 @@ static enum fat_status match_dirs(struct relink *relink)
 
 /* ---- directories that went on ---- */
 
-static enum fat_status last_of_dir(struct relink *relink, const struct dir_node *node, uint32_t *last)
+static enum fat_status last_of_dir(struct relink *relink, const struct dir_node *node,
+				   uint32_t *last)
 {
 	struct walk walk;
 	enum fat_status status = chain_peek(relink->repair->fsck, node->start, node->n_clus, &walk);
@@ -678,8 +690,12 @@ static enum fat_status last_of_dir(struct relink *relink, const struct dir_node 
 	return status;
 }
 
-/* The one directory, full to its last slot, that a chain of slots goes on; NO_DIR: none, or several. */
-static enum fat_status find_full_dir(struct relink *relink, uint32_t head, uint32_t *dir, uint32_t *last)
+/*
+ * The one directory, full to its last slot, that a chain of slots goes on; NO_DIR: none, or
+ * several.
+ */
+static enum fat_status find_full_dir(struct relink *relink, uint32_t head, uint32_t *dir,
+				     uint32_t *last)
 {
 	struct fsck *fsck = relink->repair->fsck;
 	enum fat_status status = FAT_OK;

@@ -4,8 +4,8 @@
  *
  * Where a sector of every FAT is zero, or ones, chains run into clusters that are free, or that end
  * there one by one. Files mostly lie in one piece: if just what is missing lies in a row behind the
- * break, and nothing else lays claim to it, it is the file's. It may end in a lost chain that is just
- * as long as the rest.
+ * break, and nothing else lays claim to it, it is the file's. It may end in a lost chain that is
+ * just as long as the rest.
  */
 #include <stdlib.h>
 
@@ -21,9 +21,9 @@ static int by_head(const void *key, const void *item)
 
 static struct lost_chain *lost_at(const struct fsck *fsck, uint32_t head)
 {
-	return fsck->lost.n ? bsearch(&head, fsck->lost.items, fsck->lost.n, sizeof(struct lost_chain),
-				      by_head) :
-			      NULL;
+	return fsck->lost.n ? bsearch(&head, fsck->lost.items, fsck->lost.n,
+				      sizeof(struct lost_chain), by_head)
+			    : NULL;
 }
 
 static bool is_single(const struct lost_chain *lost)
@@ -32,8 +32,8 @@ static bool is_single(const struct lost_chain *lost)
 }
 
 /* Whether a run may go on in that cluster. */
-static enum fat_status may_take(struct repair *repair, const struct repair_link *link, uint32_t clus,
-				bool free_too, bool *take)
+static enum fat_status may_take(struct repair *repair, const struct repair_link *link,
+				uint32_t clus, bool free_too, bool *take)
 {
 	struct fsck *fsck = repair->fsck;
 	enum fat_status status;
@@ -87,8 +87,8 @@ void repair_take_run(struct repair *repair, const struct repair_link *link)
 }
 
 /*
- * From its end to its beginning: nothing leads to what has no end. After PREPARE, which ends lost chains
- * that may lead here.
+ * From its end to its beginning: nothing leads to what has no end. After PREPARE, which ends lost
+ * chains that may lead here.
  */
 enum fat_status repair_join_run(struct repair *repair, const struct repair_link *link)
 {

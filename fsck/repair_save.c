@@ -2,8 +2,8 @@
 /*
  * repair_save: lost chains become files, lost directories come back with their tree.
  *
- * They go to the root directory as FSCKnnnn.REC while it has room as it is [COMPAT 2]; if not, to one
- * new folder FOUND.nnn; if that cannot be made, to any directory with room.
+ * They go to the root directory as FSCKnnnn.REC while it has room as it is [COMPAT 2]; if not, to
+ * one new folder FOUND.nnn; if that cannot be made, to any directory with room.
  */
 #include <stdio.h>
 #include <string.h>
@@ -148,8 +148,8 @@ static enum fat_status find_place(struct repair *repair, uint32_t *dir_start, ui
 }
 
 /*
- * A chain of 4 GiB is the largest file's, which leaves its last byte unused. A longer one is cut; the
- * rest is lost again, and found in the next round.
+ * A chain of 4 GiB is the largest file's, which leaves its last byte unused. A longer one is cut;
+ * the rest is lost again, and found in the next round.
  */
 static enum fat_status cut_to_size(struct repair *repair, const struct fault *fault, uint32_t *size)
 {
@@ -167,8 +167,8 @@ static enum fat_status cut_to_size(struct repair *repair, const struct fault *fa
 	return status == FAT_OK ? repair_set_end(repair, FAT_STAGE_PREPARE, walk.last) : status;
 }
 
-static enum fat_status pick_name(struct repair *repair, uint32_t dir_start, uint64_t off, bool is_dir,
-				 uint8_t name[FAT_SHORT_BYTES])
+static enum fat_status pick_name(struct repair *repair, uint32_t dir_start, uint64_t off,
+				 bool is_dir, uint8_t name[FAT_SHORT_BYTES])
 {
 	enum fat_status status = FAT_OK;
 	uint8_t unique[FAT_SHORT_BYTES];

@@ -2,8 +2,8 @@
 /*
  * report: faults and numbers as lines of text.
  *
- * The summary and "bytes per cluster" are matched by other programs [COMPAT 1.4]. Names come from the
- * volume and are printed harmlessly.
+ * The summary and "bytes per cluster" are matched by other programs [COMPAT 1.4]. Names come from
+ * the volume and are printed harmlessly.
  */
 #include "report.h"
 

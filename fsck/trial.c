@@ -13,8 +13,8 @@
 #define LONG_CHAIN   4 /* clusters: no chain so long comes about by chance, whatever its end */
 
 /*
- * A slot is what it is, and a directory's first cluster where its entry leads: the same whatever a FAT
- * says.
+ * A slot is what it is, and a directory's first cluster where its entry leads: the same whatever a
+ * FAT says.
  */
 static bool is_no_fats_fault(const struct fsck *probe, const struct fault *fault)
 {
@@ -37,9 +37,9 @@ static bool is_no_fats_fault(const struct fsck *probe, const struct fault *fault
 
 static bool says_nothing(const struct fsck *probe, const struct fault *fault)
 {
-	return fault->id == F_COPIES_DIFFER || fault->id == F_DIRTY_FAT || fault->id == F_LOST_DIR ||
-	       fault->id == F_LOST_CHAIN || fault->id == F_ENTRY_ZEROED ||
-	       is_no_fats_fault(probe, fault) ||
+	return fault->id == F_COPIES_DIFFER || fault->id == F_DIRTY_FAT ||
+	       fault->id == F_LOST_DIR || fault->id == F_LOST_CHAIN ||
+	       fault->id == F_ENTRY_ZEROED || is_no_fats_fault(probe, fault) ||
 	       fault_kind(fault->id)->severity <= SEV_MINOR;
 }
 

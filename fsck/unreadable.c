@@ -16,8 +16,8 @@ static bool entries_in(const struct fat_geometry *geometry, uint32_t copy,
 {
 	uint64_t start = fat_geometry_fat_off(geometry, copy), end = range->off + range->len_bytes;
 	uint64_t fat_bytes = fat_entry_off(geometry->type, fat_geometry_last_clus(geometry)) + 4;
-	uint64_t from = range->off > start ? range->off - start : 0,
-		 bits = (unsigned)geometry->type;
+	uint64_t from = range->off > start ? range->off - start : 0;
+	uint64_t bits = (unsigned)geometry->type;
 	uint64_t last;
 
 	if (fat_bytes > fat_geometry_fat_bytes(geometry))

@@ -162,7 +162,9 @@ static uint32_t first_of_sector(const struct fat_geometry *geometry, uint64_t se
 	return (uint32_t)min_u64(clus, (uint64_t)fat_geometry_last_clus(geometry) + 1);
 }
 
-/* The run, a sector a piece, whole ones: FAT32's reserved bits may differ where the entries do not. */
+/*
+ * The run, a sector a piece, whole ones: FAT32's reserved bits may differ where the entries do not.
+ */
 static enum fat_status push_sectors(const struct trial *trial, const struct fat_table_range *run,
 				    struct fat_vec *sectors)
 {

@@ -4,11 +4,12 @@
  * run, and leave alone every file that the damage did not touch.
  *
  *   random                        the first seeds at each width
- *   random FROM TO [BITS [BASE]]  those seeds; without BITS at every width, on one volume of bases[]
- *   random SEED BITS IMG [BASE]   makes an image file of one
+ *   random FROM TO [BITS [BASE]]  those seeds; without BITS at every width, on one volume of
+ * bases[] random SEED BITS IMG [BASE]   makes an image file of one
  *
  * Whatever was in a cluster in use before must be in a file or folder afterwards, too. A failure
- * names its seed; the same seed makes the same volume everywhere, and alone it shows what is broken.
+ * names its seed; the same seed makes the same volume everywhere, and alone it shows what is
+ * broken.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -523,7 +524,8 @@ static uint64_t hash_cluster(const struct shape *shape, struct fat_dev *dev, uin
 }
 
 /* The cluster's content is in some cluster that belongs to something. */
-static bool is_kept(const struct survey *survey, struct fat_dev *after, uint32_t clus, uint64_t hash)
+static bool is_kept(const struct survey *survey, struct fat_dev *after, uint32_t clus,
+		    uint64_t hash)
 {
 	const struct shape *shape = &survey->shape;
 
@@ -551,7 +553,8 @@ static void judge_content(struct trial *trial, struct fat_dev *after, struct not
 				if (is_in_use(trial, c) &&
 				    !is_kept(&survey, after, c,
 					     hash_cluster(&trial->image->shape, trial->sound, c)))
-					notes_add(complaints, "%s: the content of cluster %u is nobody's",
+					notes_add(complaints,
+						  "%s: the content of cluster %u is nobody's",
 						  node->path, c);
 			}
 		}

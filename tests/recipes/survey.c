@@ -122,7 +122,8 @@ static void check_backup(struct survey *survey)
 	}
 	get_bytes(survey->dev, (uint64_t)shape->backup_sec * shape->sector_bytes, backup, 512);
 	backup[65] = survey->boot[65];
-	if (memcmp(backup + 11, survey->boot + 11, 79) != 0 || backup[510] != 0x55 || backup[511] != 0xAA)
+	if (memcmp(backup + 11, survey->boot + 11, 79) != 0 || backup[510] != 0x55 ||
+	    backup[511] != 0xAA)
 		notes_add(&survey->problems, "boot: the backup differs");
 }
 

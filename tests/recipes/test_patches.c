@@ -70,7 +70,8 @@ static void pick_structure(struct patcher *patcher)
 		patcher->len = (uint64_t)200 * shape->bits / 8;
 		break;
 	case 4:
-		patcher->off = shape->bits == 32 ? shape_cluster_off(shape, shape->root_clus) : root;
+		patcher->off =
+			shape->bits == 32 ? shape_cluster_off(shape, shape->root_clus) : root;
 		break;
 	default: /* the folders come first in the data area */
 		patcher->off = data + roll(patcher, 60) * shape->cluster_bytes;

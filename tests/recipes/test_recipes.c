@@ -5,8 +5,8 @@
  *   test_recipes [-l] [-n] [FOLDER or FILE or NAME...]
  *
  * Without arguments: the folders of `make check`. A NAME is that of one volume, as printed. -l:
- * those of `tier long` too. -n: the check alone, no repair. RECIPES_EVERY=9 in the environment: every
- * ninth volume, for instrumented builds.
+ * those of `tier long` too. -n: the check alone, no repair. RECIPES_EVERY=9 in the environment:
+ * every ninth volume, for instrumented builds.
  */
 #include <stdlib.h>
 #include <string.h>
